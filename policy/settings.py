@@ -20,6 +20,7 @@ Mode = Literal["dynamic", "standing", "planned"]
 Protect = Literal["everyone", "me"]
 Unknown = Literal["standing", "nothing"]
 Memory = Literal["forgets", "remembers"]
+Reranking = Literal["send", "both", "rerank"]
 Prompt = Literal["terminal", "pinentry"]
 Carry = Literal["header", "words", "parameters"]
 Engine = Literal["bing", "brave", "duckduckgo", "google", "searxng"]  # those of engines.toml
@@ -166,6 +167,7 @@ SETTINGS = _by_key(
     ("nothing", Switch, "request", LARGER, False, "Whether the answer is always empty."),
     ("unknown_queries", Unknown, "recipient", LARGER, "nothing", "What an unknown query carries."),
     ("memory", Memory, "recipient", LARGER, "remembers", "Whether a recipient keeps what it gets."),
+    ("results", Reranking, "recipient", LARGER, "send", "Whether its results are ordered here."),
     ("population", Name, "recipient", None, None, "Which model alone decides and counts people."),
     ("search", Address, "recipient", None, None, "Where browsers find a search."),
     ("carry", Carry, "recipient", None, "header", "How a search carries facts."),

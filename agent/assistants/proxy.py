@@ -199,7 +199,7 @@ class Proxy:
             self._note(f"the vault was locked: {counted(self._bare, 'request')} went bare")
             self._bare = 0
         why = f"told nothing: {WHY_NOTHING[answer.code]}"
-        if answer.summary is None or answer.code == "blocked":
+        if answer.summary is None or answer.code in ("blocked", "ordered here"):
             return "", why
         titles, own = answer.summary.titles, answer.facts
         facts = {

@@ -398,6 +398,8 @@ def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:
     if (nothing := ruling.settings["nothing"]).value:
         rule = _named(nothing.rule, lines, "nothing")
         return f"Nothing is sent to {ruling.host}: {rule} says so."
+    if ruling.settings["results"].value == "rerank":
+        return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['ordered here']}."
     if unread and ruling.settings["unknown_queries"].value == "nothing":
         return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."
     kinds = [may(verdicts) for verdicts in ruling.attributes.values()]

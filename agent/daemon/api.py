@@ -6,9 +6,10 @@ calls; all else is one step. All of it belongs to one thread.
 """
 
 import asyncio
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -20,17 +21,19 @@ from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.backup_files import contents_of, files_of, unpack
-from agent.daemon.handle import handle
+from agent.daemon.handle import JUDGED, UndecidedError, consider, handle, situation_of
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.programs import this_machine
 from agent.daemon.prompts import Prompts
 from agent.daemon.request_log import ASSISTED, Asker
+from agent.decision.cache import Cache
+from agent.decision.rerank import rerank
 from agent.decision.values import Decision
 from agent.errors import LockedError, VaultError
 from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import BackupContents, Done
-from agent.wire.decide import Answer, Ask, Clicked, Draft
+from agent.wire.decide import Answer, Ask, Clicked, Draft, SearchResults
 from agent.wire.state import (
     EventKind,
     Locked,
@@ -51,6 +54,7 @@ PENDING = "its file is being written, or lacks its end: nothing is attached unti
 MOST_DISCLOSED = 1_000  # facts that assistants were told; the oldest goes
 MINUTE = timedelta(minutes=1)
 SHOWN = timedelta(hours=1)  # after a lock, in which it is said what it cost
+ORDERED = JUDGED | {"page"}  # who has results ordered: the extension, and the user's shell
 
 
 class Call(NamedTuple):
@@ -89,6 +93,27 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
         if len(agent.disclosed) > MOST_DISCLOSED:
             del agent.disclosed[next(iter(agent.disclosed))]
     return answer
+
+
+async def reranked(
+    body: SearchResults, now: datetime, agent: Agent, *, by: Asker = "command"
+) -> list[int]:
+    """Order the results of a search for the user's eyes; as given, where `decide` would refuse.
+
+    Also for programs, which cannot be told from what they claim. It is counted as a request, and
+    nothing of it is recorded, logged or kept. UsageError if the recipient is not a host.
+    """
+    ask = Ask(query=body.query, recipient=body.recipient)
+    with suppress(UndecidedError, LockedError):
+        situation = situation_of(ask, now, agent, by=by)
+        if by in ORDERED and situation.terms.results != "send":
+            silent = dataclasses.replace(situation.terms, nothing=True)
+            consider(dataclasses.replace(situation, terms=silent), agent, by)  # what guards it
+            profile = situation.vault.profile
+            own = profile.own(situation.model, short=False)
+            apart = dataclasses.replace(situation, own=own, cache=Cache())  # of the thread
+            return [*await agent.in_thread(lambda: rerank(body.results, apart, profile.codes))]
+    return [*range(len(body.results))]
 
 
 def clicked(body: Clicked, _now: datetime, agent: Agent) -> Done:
@@ -261,6 +286,7 @@ CALLS: Mapping[str, Call] = MappingProxyType(
         "edit_policy": Call(policy_api.edit_policy, writes=True),
         "models": Call(models),
         "backup": Call(backup, unlocked=True),
+        "reranked": Call(reranked),
         "clicked": Call(clicked),
         "offer": Call(policy_api.offer),
         "refuse": Call(policy_api.refuse, writes=True),

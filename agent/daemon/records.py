@@ -209,7 +209,8 @@ def disclosed(body: Conversation, now: datetime, agent: Agent, *, by: Asker = "p
             return Answer(code=error.code)
         situation = situations[answer.id]
         if situation.terms.nothing:
-            return Answer(code="blocked")
+            here = situation.terms.results == "rerank"
+            return Answer(code="ordered here" if here else "blocked")
         number = answer.facts.get(name)
         set_at = profile.set_at(name, situation.model, number)
         ruled = situation.terms.disclose(name, number)

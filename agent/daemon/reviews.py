@@ -235,6 +235,11 @@ def sites(book: Rulebook, offered: Iterable[Approved], today: date) -> list[Site
     }
     searches = sorted([*ruled, *sorted(more.difference(ruled))][:MOST_SEARCHES])
     return [
-        Site(recipient=each.host, search=each.text, carry=book.match(each.host, "", today).carry)
+        Site(
+            recipient=each.host,
+            search=each.text,
+            carry=(ruling := book.match(each.host, "", today)).carry,
+            rerank=ruling.settings["results"].value != "send",
+        )
         for each in searches
     ]

@@ -164,7 +164,7 @@ async def _call(
 ) -> web.Response:
     """Make a call, as one step that nothing comes between, unless the call itself can wait."""
     daemon.autolock.check(caller.door, "unattended" if caller.unattended else name)
-    if name in {DECIDE, "disclosed"}:
+    if name in {DECIDE, "disclosed", "reranked"}:
         parameters["by"] = caller.by
         if (opening := daemon.api.agent.unlock_lock).locked():
             with suppress(TimeoutError):

@@ -24,12 +24,15 @@ from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
 from agent.tradeoff.tables import matrix_of, members, rows_of, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
-from policy.settings import Mode
+from policy.settings import Mode, Reranking
 
 FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
 AGAIN, OFTEN = 0.5, 8.0  # of the requests before, that are expected again; and the most that count
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
+# Of its bits, what is sent still adds beside ten results that are re-ranked here: 0.09 for one
+# question and 0.35 for all (`reticent lab attack --rerank`, LAB.md).
+STILL_ADDS = 1 / 3
 LEAST = 0.02  # bits by which an attribute of a plan helps an answer that tells it
 
 
@@ -84,8 +87,8 @@ def choice_of(prepared: Prepared) -> SelectedSet:
 
 def objective_of(prepared: Prepared, reading: Interpretation | None) -> DisclosureObjective:
     """The objective that chooses the set for a reading; None: for the mean of all."""
-    model, cache = prepared.context.model, prepared.context.cache
-    uses = utility_of(reading, model, cache, prepared.filled)
+    model, cache, terms = prepared.context.model, prepared.context.cache, prepared.context.terms
+    uses = utility_of(reading, model, cache, prepared.filled, results=terms.results)
     return DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
 
@@ -125,8 +128,8 @@ def _planned(prepared: Prepared) -> SelectedSet:
     Attributes of the request are not lasting knowledge: they are chosen in addition, at what they
     cost now. What waits for the user would be in the plan with a yes, and helps this request.
     """
-    context = prepared.context
-    uses = utility_of(prepared.reading, context.model, context.cache, prepared.filled)
+    context, what, results = prepared.context, prepared.reading, prepared.context.terms.results
+    uses = utility_of(what, context.model, context.cache, prepared.filled, results=results)
     objective = DisclosureObjective(uses, prepared.anonymity_set, prepared.settings)
 
     def best(mask: int, plan: Plan, options: int) -> tuple[int, ...]:
@@ -172,13 +175,16 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     demands = replace(settings, candidates=usable, max_violations=budget, most_new=weekly)
 
     mean, mix, starts = _mean(model, cache), _mix(model, cache), list[int]()
-    filled = prepared.filled
-    present = utility_of(prepared.reading, model, cache, filled, filtered=True)
+    filled, results = prepared.filled, terms.results
+    if results == "both":
+        mean, mix = (each and _part(each, model, cache) for each in (mean, mix))
+    present = utility_of(prepared.reading, model, cache, filled, filtered=True, results=results)
     again = _again(prepared, terms.horizon if mean is None else 0)
     certain = prepared.reading.certain
     same = 0.0 if certain is None else again.pop(certain, 0.0)
-    later = partial(utility_of, model=model, cache=cache, filled=filled, filtered=True, later=True)
-    queries = [present, *map(later, map(Interpretation.exact, again))]
+    later = partial(utility_of, filtered=True, later=True, results=results)
+    expected = map(Interpretation.exact, again)
+    queries = [present, *(later(each, model, cache, filled) for each in expected)]
     judged = len(cache.judgements(model).bits) > 0
     if judged:  # what helps none of these is in no answer, and there are many kinds
         helpful = (np.flatnonzero(each.beside(0, usable) > 0) for each in queries)
@@ -191,7 +197,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
         if not judged:
             everyone = DisclosureObjective(mean, cache.anonymity_set(model), demands)
             best = partial(maximise, everyone, again=False)
-            starts.append(cache.get(model, (maximise, demands), best).mask)
+            starts.append(cache.get(model, (maximise, demands, results), best).mask)
     prices = DisclosureObjective(HELPS_NOTHING, anonymity_set, replace(settings, most=None))
     scope = Scope(anonymity_set.disclosed & usable, fixed, settings.most)
     portfolio = plan(queries, numbers, prices, scope, usable, starts)
@@ -223,13 +229,18 @@ def utility_of(
     *,
     filtered: bool = False,
     later: bool = False,
+    results: Reranking = "send",
 ) -> QueryPlanner:
     """The utility of what a text means: sum of pi_q U_q over its candidates (DESIGN.md 2.9).
 
     Without a reading that of the mean query. In whatever order the candidates come, they are added
     in that of the model. ``filled``: the facts in own words that take part; ``filtered``: of what
-    was judged only what may be sent with it counts; ``later``: as of `Filled.coverage`.
+    was judged only what may be sent with it counts; ``later``: as of `Filled.coverage`;
+    ``results``: as of `Terms`.
     """
+    if results == "both":
+        whole = utility_of(reading, model, cache, filled, filtered=filtered, later=later)
+        return _part(whole, model, cache)
     count = len(model.attributes)
     if reading is None:
         mean = partial(cache.mean_utility, model)
@@ -254,6 +265,17 @@ def utility_of(
     both = once(lambda: Mixture((rows, alone), (1.0, 1.0)))
     planner = partial(QueryPlanner, both, count, stored, least=LEAST)
     return cache.get(model, (Mixture, filled, *parts), planner)
+
+
+def _part(uses: QueryPlanner, model: Model, cache: Cache) -> QueryPlanner:
+    """What sets still bring where results are re-ranked here as well."""
+
+    def compute() -> QueryPlanner:
+        utility = once(lambda: Mixture((uses,), (STILL_ADDS,)))
+        of = len(model.attributes), weighted([uses.stored], [STILL_ADDS])
+        return QueryPlanner(utility, *of, least=uses.least, quick=uses.quick)
+
+    return cache.get(model, (_part, uses), compute)
 
 
 def _uses_of_rows(reading: Interpretation, model: Model, cache: Cache) -> QueryPlanner:

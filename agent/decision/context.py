@@ -26,7 +26,7 @@ from agent.tradeoff.tables import union
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
 from policy.rules import FACT, Policy
-from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Unknown
+from policy.settings import DEFAULTS, SETTINGS, Memory, Mode, Protect, Reranking, Unknown
 
 Weights = tuple[tuple[str, float], ...]
 HARDLY: Reason = "hardly helps"
@@ -71,7 +71,7 @@ class Limits:
 
 
 LIMITS = {each.name for each in fields(Limits)} - {"people"}  # which joins k
-TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory"}
+TERMS = {"mode", "horizon", "nothing", "unknown_queries", "memory", "results"}
 PRICE = float(DEFAULTS["anonymity_price"])  # in bits, where nothing says another
 
 
@@ -94,8 +94,9 @@ class Terms:
     words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
     of which the recipient holds an older value: what is in ``ask`` waits again, and none is sent
     where the user would stand out; ``coarse``: names of attributes of which only a listed value
-    leaves, and no user's words.
-    ``ruling``: the policy's words for all of this, where there is one; it changes no decision.
+    leaves, and no user's words; ``results``: those of a search are ordered here, "rerank" with
+    ``nothing``, or "both": then sets bring a part of their bits. ``ruling``: the policy's words for
+    all of this, where there is one; it changes no decision.
     """
 
     available: frozenset[str] | None = None
@@ -120,6 +121,7 @@ class Terms:
     facts: tuple[tuple[str, Disclose], ...] = ()
     changed: frozenset[str] = frozenset()
     coarse: frozenset[str] = frozenset()
+    results: Reranking = "send"
     ruling: Ruling | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -130,6 +132,7 @@ class Terms:
         _one_of("an algorithm", self.algorithm, ALGORITHMS)
         _one_of("a mode", self.mode, get_args(Mode))
         _one_of("memory", self.memory, get_args(Memory))
+        _require(self.nothing or self.results != "rerank", "results", self.results, "with nothing")
         for what, pairs in (("sensitivity of", self.sensitivity), ("guard on", self.guards)):
             names = [name for name, _ in pairs]
             for name, weight in pairs:
@@ -217,6 +220,8 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     fine = coarse.intersection(finer)
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
+    blocks, results = values["nothing"], values["results"]  # of what is blocked none are ordered
+    values |= {"nothing": blocks or results == "rerank", "results": "send" if blocks else results}
     guarded = {name: float(weight) for name, weight in given("guard").items() if weight > 0}
     unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
     able = (each for each in model.attributes if each.words and not each.sensitivity)

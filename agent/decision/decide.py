@@ -150,6 +150,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     code: Code = prepared.code
     if terms.nothing or (not prepared.informed and terms.unknown_queries == "nothing"):
         code = "blocked" if terms.nothing else "unknown query"
+        code = "ordered here" if terms.results == "rerank" else code
     shared = Decision(
         code=code,
         request=prepared.context.request,
@@ -163,7 +164,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         fewest=prepared.settings.k or 0,
         among=counted_among(model),
     )
-    if code in ("blocked", "unknown query"):  # without a look at what would help
+    if code in ("blocked", "ordered here", "unknown query"):  # without a look at what would help
         return shared
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)

@@ -12,9 +12,9 @@ from agent.decision.context import Context, Terms, is_from, rulebook, terms_unde
 from agent.decision.decide import decide
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import NONE, OwnFacts, extended, meaning_of, placed
-from agent.decision.rerank import Result, rerank
+from agent.decision.rerank import rerank
 from agent.decision.topics import topics_of
-from agent.decision.values import CROWD, Decision, Fact, Request, Topics
+from agent.decision.values import CROWD, Decision, Fact, Request, Result, Topics
 from agent.errors import UsageError
 from agent.model.file import SHIPPED, read, shipped_model
 from agent.model.model import Concepts, Model

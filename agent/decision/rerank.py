@@ -5,8 +5,9 @@ from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
-from agent.decision.context import Context
+from agent.decision.context import Context, on_words
 from agent.decision.own_facts import chances_of
+from agent.decision.values import LONGEST_SNIPPET, LONGEST_TITLE, MOST_RESULTS, Fact, Result
 from agent.errors import UsageError
 from agent.model.encoder import encode
 from agent.model.model import Model
@@ -14,10 +15,8 @@ from agent.model.reading import LEAST_CHANCE, separated
 from agent.model.relevance import OWN, SIZE
 from agent.tradeoff.tables import Floats, Indexes, QueryRows, members, union
 from agent.tradeoff.utility import Utility, query_utility
+from policy.rules import FACT
 
-Result = tuple[str, str]
-"""Title and snippet of a search's result, as a page shows them."""
-MOST_RESULTS, LONGEST_TITLE, LONGEST_SNIPPET = 100, 300, 1_000  # results; characters
 PULL = 20.0  # beta, in rows, where a model was built without
 WITHHELD = {"never", "guarded"}
 
@@ -130,29 +129,43 @@ def _named(title: str, names: Sequence[str]) -> int:
 
 def _usable(codes: Mapping[str, int], model: Model, context: Context) -> dict[int, int]:
     """The codes by index, of facts that are specified and that the terms do not withhold."""
-    named = context.model.by_concept
+    named, own, terms = context.model.by_concept, context.own, context.terms
+    behind = {e.kind: e.id for e, has in zip(own.facts, own.valued, strict=True) if has}
     return {
         at: codes[each.name]
         for at, each in enumerate(model.attributes[: model.persons])
         if codes.get(each.name) and each.concept in named
-        if context.terms.disclose(named[each.concept].name) not in WITHHELD
+        if terms.disclose(named[each.concept].name, behind.get(each.concept)) not in WITHHELD
     }
+
+
+def _free(context: Context) -> list[bool]:
+    """Whether the words of each fact may have a part, by rules on it, its kind and own words."""
+    terms, single = context.terms, dict(context.terms.facts)
+    verdicts = {} if terms.ruling is None else terms.ruling.attributes
+
+    def may(fact: Fact, name: str) -> bool:
+        ruled = terms.disclose(name, fact.id)
+        if name in verdicts and fact.id not in single and ruled not in WITHHELD:
+            return on_words(verdicts[name], FACT + fact.id).value not in WITHHELD
+        return ruled not in WITHHELD
+
+    names = (context.model.attributes[at].name for at in context.own.attributes)
+    return [*map(may, context.own.facts, names)]
 
 
 def _nearness(results: Sequence[Result], context: Context, codes: Mapping[int, int]) -> Floats:
     """How near each result is to the facts that help, float64, shape (results,); 0 without any."""
-    model, reading, own, terms = context.model, context.meaning, context.own, context.terms
+    model, reading, own = context.model, context.meaning, context.own
     judged, attributes = context.cache.judgements(model), model.attributes
     likely, valued = judged.probable(reading), {*np.array(own.attributes, int)[own.valued].tolist()}
     some = [at for at in codes if likely[at] >= judged.least[at] and at not in valued]
     some = some if reading.chance >= LEAST_CHANCE else []
     texts = [f"{attributes[at].title}: {attributes[at].values[codes[at]]}" for at in some]
-    names = [attributes[at].name for at in own.attributes]
-    ruled = (terms.disclose(*each) for each in zip(names, (e.id for e in own.facts), strict=True))
     helps = np.zeros(0)
     if own.facts:
         helps = chances_of(own, context.request.query, reading, model, context.judged)[:, 0]
-    weights = np.append(likely[some], helps * [each not in WITHHELD for each in ruled])
+    weights = np.append(likely[some], helps * _free(context))
     if not weights.any():
         return np.zeros(len(results))
     vectors = own.vectors.reshape(-1, SIZE)[:, :OWN] * 2**0.5  # one half of what has length 1

@@ -31,6 +31,7 @@ Code = Literal[
     "answered",  # decided in the ordinary way, whether or not anything is attached
     "unknown query",
     "blocked",
+    "ordered here",  # the policy has the results re-ranked on this machine, and sends nothing
     "recognised",
     "outside the model",
     "past a limit already",
@@ -66,6 +67,12 @@ Reason = Literal[
     "too many combinations",
 ]
 NO_ROOM: Reason = "no room in the header"
+MOST_RESULTS, LONGEST_TITLE, LONGEST_SNIPPET = 100, 300, 1_000  # results; characters
+Result = tuple[
+    Annotated[str, Meta(max_length=LONGEST_TITLE)], Annotated[str, Meta(max_length=LONGEST_SNIPPET)]
+]
+"""Title and snippet of a search's result, as a page shows them."""
+Results = Annotated[list[Result], Meta(max_length=MOST_RESULTS)]
 Disclose = Literal["never", "ask", "auto", "always", "guarded"]
 JudgeUse = Literal["", "used", "late"]
 
@@ -292,10 +299,10 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is disclosed with one request (names, in the order chosen), and everything about it.
 
     ``code``: "answered" in the ordinary case. Else the query is unknown; or a rule blocks the
-    request; or one person ("recognised") or nobody ("outside the model") agrees with what the
-    recipient holds, and nothing new is sent; or what it holds breaks a limit, before anything is
-    added; or with anything new the user would stand out; or nothing could be decided (`UNDECIDED`),
-    and all else is empty.
+    request, or has its results ordered here instead; or one person ("recognised") or nobody
+    ("outside the model") agrees with what the recipient holds, and nothing new is sent; or what it
+    holds breaks a limit, before anything is added; or with anything new the user would stand out;
+    or nothing could be decided (`UNDECIDED`), and all else is empty.
 
     ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
     not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Raw, field
 
-from agent.decision.values import Code, CountedAmong, Decision, Figures, Outcome, Reading
+from agent.decision.values import Code, CountedAmong, Decision, Figures, Outcome, Reading, Results
 from agent.wire.base import MOST_NAMES, Host, Message, Name, Names, Private, Query, Search, Texts
 
 Carry = Literal["header", "words", "parameters"]  # how facts reach a recipient
@@ -143,6 +143,18 @@ class Line(Message, frozen=True, kw_only=True):
 
     label: str
     text: str
+
+
+class SearchResults(Private, frozen=True, kw_only=True):
+    """What a search returned, for its results to be ordered here; nothing of it is kept.
+
+    ``results``: title and snippet of each, in the engine's order.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = ("recipient",)
+    recipient: Host
+    query: Query
+    results: Results
 
 
 class Clicked(Message, frozen=True, kw_only=True):

@@ -108,6 +108,7 @@ ROUTES = (
     _route("backup: POST /backup", state.Place, base.BackupContents),
     _route("shutdown: POST /shutdown", None, base.Done),
     _route("events: GET /events", None, state.Event),
+    _route("reranked: POST /rerank", decide.SearchResults, list[int], doors=BOTH),
     _route("clicked: POST /clicked", decide.Clicked, base.Done, doors=(QUERY,)),
     _route("offer: POST /offer", decide.Offer, base.Done, doors=(QUERY,)),
     _route("refuse: POST /refuse", base.RecipientName, base.Done, doors=BOTH),

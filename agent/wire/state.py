@@ -136,12 +136,14 @@ class Site(Message, frozen=True, kw_only=True):
     """A recipient that browsers may ask about, and its search, with ``{query}`` in it once.
 
     ``{query}`` is the whole value of one parameter of the query string. ``carry``: how facts reach
-    it: in a header, as words after the query, or as parameters of the address.
+    it: in a header, as words after the query, or as parameters of the address; ``rerank``: whether
+    its results are ordered here.
     """
 
     recipient: str
     search: str
     carry: Carry = "header"
+    rerank: bool = False
 
 
 class Locked(Message, frozen=True, kw_only=True):

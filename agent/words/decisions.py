@@ -39,7 +39,7 @@ MORE = "Add --explain to see what each fact would gain and cost."
 NEAREST = 3  # facts that are shown of those that are not sent
 FEW = 12  # attributes that are named one by one
 NAMED = 3  # queries that are named, of those that an attribute is planned for
-NO_SET = UNDECIDED | {"unknown query", "blocked"}  # no set was looked for
+NO_SET = UNDECIDED | {"unknown query", "blocked", "ordered here"}  # no set was looked for
 PLANNED = ("in the plan", "planned for other requests")
 LOOSE = "the estimate is cautious, so a low share is normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
@@ -192,7 +192,7 @@ def _read(decision: Decision) -> Iterator[tuple[str, str]]:
     query = decision.request.query
     if decision.read_as is not None or query:
         yield "read as", read_as(decision.read_as)
-    if decision.read_as is None and query and decision.code != "blocked":
+    if decision.read_as is None and query and decision.code not in ("blocked", "ordered here"):
         yield "hint", "`reticent model info` lists the known queries of a model"
 
 

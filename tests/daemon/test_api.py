@@ -13,11 +13,12 @@ from unittest.mock import Mock
 import pytest
 
 from agent.daemon.api import CALLS
+from agent.daemon.request_log import ASSISTED, Asker
 from agent.errors import LockedError, ReticentError, UsageError, VaultError
 from agent.model.file import SHIPPED, write
 from agent.vault.ledger import Ledger
 from agent.wire.base import RecipientName
-from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer
+from agent.wire.decide import Allowed, Answer, Ask, Clicked, Offer, SearchResults
 from agent.wire.policy import Word
 from agent.wire.routes import ROUTES
 from agent.wire.state import Pause, Place, ProfileChange, WithoutFacts
@@ -43,7 +44,7 @@ def test_every_route_has_its_function() -> None:
         kinds = [each.kind for each in signature.parameters.values()]
         assert kinds.count(inspect.Parameter.POSITIONAL_OR_KEYWORD) == 2 + (route.takes is not None)
         named = {n for n, each in signature.parameters.items() if each.kind is each.KEYWORD_ONLY}
-        by = {"by"} if route.name in {"decide", "disclosed"} else set()
+        by = {"by"} if route.name in {"decide", "disclosed", "reranked"} else set()
         assert named == by | {*route.parameters}
         assert signature.return_annotation == route.gives
 
@@ -308,3 +309,34 @@ def test_what_was_approved_once_waits_again_where_it_has_changed(opened: Home) -
     assert [sent("age1"), sent("age1")] == ["age1"] * 2
     opened.rule(ASKING.replace("ask", "auto"))
     assert sent("age2") == "age2"
+
+
+def test_results_are_ordered_here_and_nowhere_kept(opened: Home) -> None:
+    """Where the policy says so, without a trace; not for programs, nor where nothing is decided."""
+    results = [(title, "snippet") for title in ("a", "b", "c", "d", "other")]
+    body = SearchResults(recipient="shop.example", query="python today", results=results)
+    as_given, best = [0, 1, 2, 3, 4], [1, 3, 2, 0, 4]  # b and d first, as age1 has it
+    here = f'{POLICY}[[rule]]\nrecipient = "shop.example"\nresults = "rerank"\n'
+
+    def order(by: Asker = "user") -> object:
+        return asyncio.run(opened.calls.reranked(body, by=by))
+
+    def kept() -> object:
+        files = [each.read_bytes() for each in opened.paths.data.rglob("vault*")]
+        return files, opened.agent.silent_requests.count, [*opened.bus.kinds]
+
+    for how, wanted in (("send", as_given), ("both", best), ("rerank", best)):
+        opened.rule(here.replace("rerank", how))
+        before = kept()
+        assert order() == order("page") == order("command") == wanted
+        assert all(order(each) == as_given for each in ("program", *ASSISTED))
+        assert kept() == before
+    assert opened.calls.decide(SHOP, by="page").code == "ordered here"
+    opened.rule(f"{here}page_requests_per_minute = 4\n")
+    assert (order("page"), order("page"), order()) == (best, as_given, best)
+    opened.rule(f'{here}[[rule]]\ndoor = "page"\nnothing = true\n')
+    assert (order("page"), order()) == (as_given, best)
+    opened.calls.pause(Pause(minutes=1))
+    assert order() == as_given
+    opened.agent.lock()
+    assert order() == as_given

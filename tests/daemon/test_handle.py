@@ -70,7 +70,7 @@ def test_what_is_attached_is_what_is_recorded(
     """And the header says the same; what is not specified is recorded, and left out of both.
 
     The people left are those who agree with all that the pool was told, or with this answer where
-    it forgets.
+    it forgets. Nothing is attached where results are ordered here.
     """
     agent, vault = living(rules.policy.text, row)
     own, forgets = {**values_of(row), "hours": "hours1"}, 'memory = "forgets"' in rules.policy.text
@@ -83,6 +83,7 @@ def test_what_is_attached_is_what_is_recorded(
             assert vault.ledger.count == before
             continue
         entry = vault.disclosures[-1]
+        assert 'results = "rerank"' not in rules.policy.text
         assert answer.id == vault.ledger.count == before + 1
         assert all(own[name] == value for name, value in entry.disclosed)
         told = {name: value for name, value in entry.disclosed if value != UNSPECIFIED}

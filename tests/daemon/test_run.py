@@ -74,9 +74,9 @@ def test_the_log_has_nothing_of_what_was_asked(home: Paths) -> None:
     """Neither of what was answered, nor of what failed, nor of what was no request."""
     body = {"query": "rare disease", "recipient": "clinic.example", "asked": ["gender"]}
     with running(home, "loud"):
-        for path, sent in (("/v1/decide", body), ("/v1/clicked", body), ("/v1/unlock", body)):
+        for path in ("decide", "clicked", "unlock", "rerank"):
             for at in (home.query, home.control):
-                ask(at, "POST", path, sent)
+                ask(at, "POST", f"/v1/{path}", body)
         ask(home.control, "GET", "/v1/ledger?recipient=clinic.example")
         ask(home.control, "GET", "/v1/recipients?recipient=clinic.example")
         ask(home.query, "GET", "/clinic.example?rare+disease")

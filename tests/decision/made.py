@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent.decision import decide as deciding
 from agent.decision.cache import Cache
-from agent.decision.choice import FEWEST, uses_of
+from agent.decision.choice import FEWEST, STILL_ADDS, uses_of
 from agent.decision.context import Context, Limits, Prepared, Terms, prepare
 from agent.decision.knowledge import Knowledge
 from agent.decision.values import Decision, Request
@@ -23,7 +23,7 @@ from agent.tradeoff.measures import METRICS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.search import ALGORITHMS
 from agent.tradeoff.tables import Codes, Floats, Kinds, Population, QueryRows, pairs
-from agent.tradeoff.utility import COST_METRICS, Singles, query_utility
+from agent.tradeoff.utility import COST_METRICS, Mixture, Singles, query_utility
 
 SHRINKAGE = 5.0
 CARDS = (3, 4, 2, 3, 2)  # the last is a request attribute
@@ -172,7 +172,8 @@ class World(NamedTuple):
         query, case, model = self.model.texts.find(self.request.query), self.prepared(), self.model
         query = None if self.terms.mode == "standing" else query
         uses = CACHE.mean_utility(model) if query is None else uses_of(query, model, CACHE)
-        return DisclosureObjective(uses, case.anonymity_set, case.settings)
+        part = Mixture((uses,), (STILL_ADDS,)) if self.terms.results == "both" else uses
+        return DisclosureObjective(part, case.anonymity_set, case.settings)
 
     @property
     def remembered(self) -> frozenset[str]:
@@ -256,6 +257,7 @@ def worlds(draw: st.DrawFn, *, forced: bool = True, exact: bool = False) -> Worl
         mode=draw(st.sampled_from(modes)),
         algorithm=draw(st.sampled_from(algorithms)),
         memory=draw(st.sampled_from(["remembers", "remembers", "forgets"])),
+        results=draw(st.sampled_from(["send", "send", "both"])),
     )
     model, own = model_of(draw(st.integers(0, 15))), draw(codes())
     if draw(st.booleans()):

@@ -1,6 +1,6 @@
 """Re-ranking: a permutation by what the person's facts say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from zlib import crc32
@@ -12,32 +12,38 @@ from hypothesis import strategies as st
 
 import agent
 from agent.decision import rerank as reranking
-from agent.decision.context import Context, Terms
+from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import NONE, OwnFacts
-from agent.decision.rerank import Choices, Result, rerank
-from agent.decision.values import Fact, Request
+from agent.decision.rerank import Choices, rerank
+from agent.decision.values import Fact, Request, Result
 from agent.errors import UsageError
 from agent.model.relevance import OWN, Vectors
 from tests.decision.made import CACHE, SHRINKAGE, with_rows
 from tests.decision.test_own_facts import MODEL as TOPICS
-from tests.decision.test_own_facts import helps_of, several
+from tests.decision.test_own_facts import fact, helps_of, several
+from tests.decision.transcripts import START, policy
 
 INTENTS = {"A": 0, "on b": 1, "c": 2, "D!": 3}  # titles that name them
 CODES = st.dictionaries(st.sampled_from(["age", "region", "gender", "job"]), st.integers(0, 1))
 RESULTS = st.lists(st.tuples(st.sampled_from([*INTENTS, "none"]), st.text(max_size=3)))
+NO_WORDS = policy('preset = "none"\nown = "never"\n[attributes]\n"*" = "auto"')
 
 
-@given(st.integers(0, 3), CODES, RESULTS, st.sets(st.sampled_from(["age", "region"])))
+@given(st.integers(0, 3), CODES, RESULTS, CODES, st.booleans())
 def test_rows_order_by_what_people_alike_chose(
-    seed: int, codes: Mapping[str, int], results: list[Result], never: set[str]
+    seed: int, codes: Mapping[str, int], results: list[Result], never: Iterable[str], single: bool
 ) -> None:
     """Of results that name an intent, as counted by hand; equal ones, and all others, stay."""
-    model, terms = with_rows(seed), Terms(excluded=frozenset(never))
-    context = Context(Request("python today"), terms, Knowledge(), model, cache=CACHE)
+    model, terms, own = with_rows(seed), Terms(excluded=frozenset(never)), NONE
+    if single:  # by facts, in place of their attributes
+        facts = tuple(fact(at, kind) for at, kind in enumerate(never))
+        at, terms = map(model.index, never), Terms(facts=tuple((e.id, "never") for e in facts))
+        own = replace(NONE, facts=facts, attributes=(*at,), valued=np.ones(len(facts), bool))
+    context = Context(Request("python today"), terms, Knowledge(), model, cache=CACHE, own=own)
     order = rerank(results, context, lambda _: codes)
-    own = {model.index(name): code for name, code in codes.items() if code and name not in never}
-    rows, used = model.rows(0), Choices.of(model, 0).helping(own)
+    mine = {model.index(name): code for name, code in codes.items() if code and name not in never}
+    rows, used = model.rows(0), Choices.of(model, 0).helping(mine)
     alike = np.all([rows.person[rows.user, at] == code for at, code in used.items()], axis=0)
     prior = (np.bincount(rows.intent, minlength=4) + 0.5) / (len(rows.intent) + 2)
     scores = np.bincount(rows.intent[alike], minlength=4) + SHRINKAGE * prior if used else [0.0] * 4
@@ -66,6 +72,9 @@ def test_topics_order_by_nearness_to_what_helps(
         order, as_given = rerank(results, context, lambda _: codes), (*range(len(results)),)
         never = replace(context, terms=Terms(excluded=every))
         assert rerank(results, never, lambda _: codes) == as_given
+        book = rulebook(NO_WORDS, TOPICS, [TOPICS]).match("a.example", "", START)
+        words = replace(context, terms=terms_under(book, TOPICS))
+        assert rerank(results, words, lambda _: {}) == as_given
         assert rerank(results, replace(context, own=NONE), lambda _: {}) == as_given
     first = [title[0] for title, _ in results]
     assert (*sorted(order),) == as_given

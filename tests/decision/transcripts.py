@@ -37,6 +37,7 @@ def policies(draw: st.DrawFn, protect: Sequence[str] = ("everyone", "me")) -> Ru
         lines += [f"{cap} = {draw(st.integers(0, 3))}"] if draw(st.booleans()) else []
     lines.append(f'mode = "{draw(st.sampled_from(["dynamic", "standing", "planned"]))}"')
     lines.append(f'memory = "{draw(st.sampled_from(["remembers", "forgets"]))}"')
+    lines.append(f'results = "{draw(st.sampled_from(["send", "send", "both", "rerank"]))}"')
     protected = draw(st.sampled_from(protect))
     lines.append(f'protect = "{protected}"')
     ruled = st.dictionaries(

@@ -36,29 +36,29 @@ class Size(NamedTuple):
 # states; nothing else does.
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
-    "agent/assistants": Size(510, 4),
-    "agent/build": Size(2_661, 19),
-    "agent/cli": Size(4_432, 31),
-    "agent/daemon": Size(5_430, 33),
-    "agent/decision": Size(1_927, 12),
-    "agent/facts": Size(460, 5),
-    "agent/lab": Size(2_560, 24),
+    "agent/assistants": Size(509, 4),
+    "agent/build": Size(2_660, 19),
+    "agent/cli": Size(4_434, 31),
+    "agent/daemon": Size(5_456, 33),
+    "agent/decision": Size(1_961, 12),
+    "agent/facts": Size(458, 5),
+    "agent/lab": Size(2_563, 24),
     "agent/model": Size(1_775, 11),
     "agent/tradeoff": Size(2_939, 18),
-    "agent/tui": Size(2_690, 20),
+    "agent/tui": Size(2_686, 20),
     "agent/vault": Size(2_315, 14),
-    "agent/wire": Size(795, 7),
-    "agent/words": Size(945, 7),
-    "policy": Size(2_317, 13),
+    "agent/wire": Size(798, 7),
+    "agent/words": Size(942, 7),
+    "policy": Size(2_318, 13),
 }
-PRODUCT = Size(32_169, 222)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_244, 222)  # less than the rooms together: not every room can be at its own
 OTHERS = {
-    "the extension": Size(2_200, 22),
+    "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(50_950, 296),
+    "tests": Size(50_993, 296),
     "tests/bench": Size(900, 9),
 }
-COUNTS = {"classes": 455, "class names that two classes share": 0, "commands": 59, "options": 192}
+COUNTS = {"classes": 456, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:

@@ -30,6 +30,7 @@ FROM_OPEN_TO_STRICT = {
     "relevance": ("fact", "kind"),
     "unknown_queries": ("standing", "nothing"),
     "memory": ("forgets", "remembers"),
+    "results": ("send", "both", "rerank"),
     "protect": ("everyone", "me"),
 }
 OF_HOSTS = ("search", "carry", "engine", "assistant", "address")

@@ -111,6 +111,7 @@ OF_RECIPIENTS: Mapping[str, st.SearchStrategy[Any]] = {
     "page_requests_per_minute": WHOLE,
     "unknown_queries": st.sampled_from(["nothing", "standing"]),
     "memory": st.sampled_from(["remembers", "forgets"]),
+    "results": st.sampled_from(["send", "both", "rerank"]),
     "population": st.just("so2017"),
 }
 UNORDERED: Mapping[str, st.SearchStrategy[Any]] = {

@@ -22,6 +22,7 @@ MEANS = (
     "that the facts sent tell about the person; by a click: bits that the clicked result tells; "
     "and its place: the same for a page that sees where on the screen it was."
 )
+ADDING = ("2 sent, none re-ranked", "nothing sent, 10 re-ranked", "2 sent, 10 re-ranked")
 FIGURES = ("bits", "1/rank", "told", "by a click", "and its place")
 
 
@@ -128,4 +129,7 @@ def rerank_page(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str
     for title, ways in figures.items():
         rows = [(name, *(f"{e:.3f}" for e in found.values())) for name, found in ways.items()]
         parts += [f"{title}:", table([wide("way"), *map(numeric, FIGURES)], rows)]
+        sent, here, both = (ways[each]["bits"] for each in ADDING)
+        adds = (both - here) / (sent or 1.0)
+        parts.append(f"Beside 10 that are re-ranked, 2 facts still add {adds:.2f} of their bits.")
     return "\n\n".join([*parts, paragraph(MEANS)])
