@@ -12,6 +12,7 @@ import { Daemon } from "./lib/daemon.js";
 import { EVERY, SEEN, SOON, SOON_FOR } from "./lib/limits.js";
 import { Offers } from "./lib/offers.js";
 import { Relay } from "./lib/relay.js";
+import { resultsOf } from "./lib/results.js";
 import { Scripts } from "./lib/scripts.js";
 import { Searching } from "./lib/searching.js";
 import { isPage, isVisit, listedPage } from "./lib/senders.js";
@@ -131,6 +132,14 @@ const ANSWERS = {
     const refused = [...daemon.refused].find((each) => isOf(each, address)) ?? null;
     const told = { search: tabs.last(tab), offered: tabs.offering(tab), state, fault, stale, refused };
     return { ...told, chat: await chats.drafted(tab, address) };
+  },
+
+  async results({ tab, address }, sender) {
+    const found = isPage(sender, chrome.runtime, POPUP) ? searchOf(daemon.sites, address) : null;
+    const { by = "page" } = tabs.last(tab) ?? {}; // what is not known to be the user's is not
+    const may = found?.site.rerank && (by === "user" || (await isSeen(tab)));
+    const results = may ? await resultsOf(chrome.scripting, tab, address) : [];
+    return may ? daemon.ordered(found.site, searching.asked(found, address), results, by) : [];
   },
 
   async put({ tab, put }, sender) {

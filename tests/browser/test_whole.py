@@ -86,6 +86,8 @@ PYTHON = ".venv/bin/python"
 SEARCH = "search?q=code+editor"
 UNPACKED = Path(SOCKETS).parent / "data/browser-extension"
 KNOWS = "reticent requests recipients searx.localhost"
+TITLES = "return [...document.querySelectorAll('%s a')].map((each) => each.textContent)"
+CAME = "return [document.querySelector('h1').textContent, document.referrer]"
 EVERYONE, RANKED = "ranked for everyone", "ranked for: "
 
 
@@ -101,6 +103,18 @@ def test_a_page_is_ranked_for_whom_it_does_not_know(monkeypatch: pytest.MonkeyPa
         assert "nothing else" in " ".join(typed(APPROVE).split())
         until(partial(shown, browser, address, RANKED), "a page for this person")
         assert int(browser.badge()) > 0
+        typed("reticent policy set results=rerank --recipient 127.0.0.1")
+        until(partial(shown, browser, address, EVERYONE), "a page for everyone")
+        page = f"{TITLES % '.results h2'}.concat(document.documentElement.outerHTML)"
+        *titles, whole = browser.run(page)
+        with browser.popup() as (here, popup):
+            mine = until(lambda: browser.tried(TITLES % "#results"), "results in this order")
+            browser.switch(here)
+            assert browser.run(page)[-1] == whole  # which cannot tell that they are shown
+            browser.switch(popup)
+            browser.tried("document.querySelector('#results a').click()")
+        assert (mine == titles, sorted(mine)) == (False, sorted(titles))
+        until(lambda: browser.tried(CAME) == [mine[0], ""], "the page of the first, from nowhere")
 
 
 def test_its_commands_are_those_of_the_checkout() -> None:

@@ -122,6 +122,20 @@ export class Daemon {
     return (await this.#relay.call("means", meaning, STATUS)).fault;
   }
 
+  /**
+   * Put results into the user's order.
+   * @param {Site} site
+   * @param {string} query
+   * @param {import("./results.js").Result[]} results
+   * @param {Asker} by
+   * @returns {Promise<Result[]>} none where they had better stay as they are
+   */
+  async ordered({ recipient }, query, results, by) {
+    const asked = { recipient, query, results: results.map((each) => [each.title, each.snippet]) };
+    const { body: order } = await this.#relay.call("rerank", asked, TALK, { by });
+    return order?.some((from, to) => from !== to) ? order.map((from) => results[from]) : [];
+  }
+
   /** Tell that a result was visited. @param {{query: string, host: string}} clicked */
   async clicked(clicked) {
     await this.#relay.call("clicked", clicked, STATUS);

@@ -50,7 +50,8 @@ export class Relay {
 
   /**
    * Ask the daemon.
-   * @param {string} call one of decide, status, clicked, offer, refuse, draft, tell, topics, means
+   * @param {string} call one of decide, status, clicked, offer, refuse, draft, tell, topics, means,
+   *   rerank
    * @param {object | null} body its message
    * @param {number} limit milliseconds
    * @param {object} more what else the envelope says

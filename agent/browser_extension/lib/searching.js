@@ -97,7 +97,7 @@ export class Searching {
     const decided = await (taken ? begun.decided : this.#decide(tab, address, found, by));
     const additions = additionsOf(site, address, decided.answer);
     const url = withAdditions(site, address, additions);
-    const search = { typed: address, additions, ...decided, url, at: Date.now() };
+    const search = { typed: address, additions, ...decided, url, at: Date.now(), by };
     if (url !== address) {
       this.#remember(keyOf(site, url), search);
     }

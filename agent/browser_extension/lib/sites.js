@@ -21,14 +21,15 @@ const SPECIAL = /[\\^$.*+?()[\]{}|]/g;
  * @property {string} start all of the address until its parameters
  * @property {string[]} names of the parameter, as addresses and as forms write it
  * @property {"header" | "words" | "parameters"} carry how facts reach it
+ * @property {boolean} rerank whether its results are ordered here
  */
 
 /**
  * Take a search apart; null where a browser can do nothing with it.
- * @param {{recipient: string, search: string, carry?: string}} listed
+ * @param {{recipient: string, search: string, carry?: string, rerank?: boolean}} listed
  * @returns {Site | null}
  */
-export function siteOf({ recipient, search, carry = "header" }) {
+export function siteOf({ recipient, search, carry = "header", rerank = false }) {
   const [before, after, ...more] = String(search).split(HOLE);
   const named = NAMED.exec(before);
   if (!named || more.length > 0 || !/^(?:[&#]|$)/.test(after) || !CARRIES.includes(carry)) {
@@ -45,6 +46,7 @@ export function siteOf({ recipient, search, carry = "header" }) {
     start: `${url.origin}${url.pathname}?`,
     names: spellings(named[1], url),
     carry,
+    rerank: rerank === true,
   });
   return queryOf(site, addressOf(site, "x")) === "x" ? site : null; // another q may stand before
 }

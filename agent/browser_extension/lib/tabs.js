@@ -13,8 +13,9 @@ const GREY = "#5b6670";
 /**
  * @typedef {import("./additions.js").Additions} Additions
  * @typedef {import("./daemon.js").Decided & Address} Search
- * @typedef {{typed: string, url: string, additions: Additions, at: number}} Address `typed`: before
- *   something was added, `url`: with that; `at`: when, in milliseconds since the epoch
+ * @typedef {{typed: string, url: string, additions: Additions, at: number, by: string}} Address
+ *   `typed`: before something was added, `url`: with that; `at`: when, in milliseconds since the
+ *   epoch; `by`: who asked
  * @typedef {{recipient: string, search: Search | null, there: boolean}} Note `search`: null where
  *   the site has offered; `there`: whether the tab has been at its site since
  */

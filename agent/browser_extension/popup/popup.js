@@ -1,6 +1,7 @@
 /**
  * Shows what the last search of the tab carried, and takes the word that its site gets nothing; on
- * an assistant's site, shows what may be added to the message there, and has it put in.
+ * an assistant's site, shows what may be added to the message there, and has it put in; on a page of
+ * results that are ordered on this machine, shows them in that order, which the page never sees.
  */
 
 import { failed, lineOf, talk, wellKnown } from "./chat.js";
@@ -55,6 +56,21 @@ function item({ name, value, why }) {
   pair.append(made("span", "name", name), made("span", "value", value));
   one.append(pair, ...(why ? [made("div", "why", why)] : []));
   return one;
+}
+
+/** List results, whose links the tab follows as if they were typed: it comes from no page. */
+function list(results, tab) {
+  const items = results.map(({ title, snippet, link }) => {
+    const [one, to] = [made("li", "", ""), made("a", "name", title || link)];
+    to.href = link;
+    to.onclick = (event) => {
+      event.preventDefault();
+      chrome.tabs.update(tab.id, { url: link }).then(() => close());
+    };
+    one.append(to, made("div", "why", new URL(link).host), made("div", "", snippet));
+    return one;
+  });
+  element("results").replaceChildren(...items);
 }
 
 /** Show a message, and the line that may be added to it. @param {object} chat */
@@ -163,11 +179,8 @@ async function refuse(recipient) {
 
 async function open() {
   const [tab] = await chrome.tabs.query({ active: true, currentWindow: true });
-  const told = await chrome.runtime.sendMessage({
-    kind: "popup",
-    tab: tab?.id,
-    address: tab?.url,
-  });
+  const here = { tab: tab?.id, address: tab?.url };
+  const told = await chrome.runtime.sendMessage({ kind: "popup", ...here });
   const known = told?.chat ? null : wellKnown(tab?.url);
   element("chat").hidden = !told?.chat;
   element("use").hidden = !known || Boolean(told?.state);
@@ -179,6 +192,7 @@ async function open() {
   if (told?.chat) {
     showChat(told.chat, tab.id);
   }
+  list((await chrome.runtime.sendMessage({ kind: "results", ...here })) ?? [], tab);
 }
 
 if (window.top === window) {

@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { module, site } from "./at.mjs";
+import { module, search, site } from "./at.mjs";
 
 const { Relay } = await module("lib/relay.js");
-const LONG = 60_000;
+const [LONG, X] = [60_000, search("a.example", "x")];
 const ABSENT = { code: "no daemon", what: "the daemon is not running", hint: "start it" };
 
 /** A browser whose lines can be spoken for, and its relay; `refuses`: it starts no program. */
@@ -240,4 +240,14 @@ test("what is refused is no site any more, also while it is locked", async () =>
   assert.deepEqual([...daemon.refused], ["a.example"]);
   await daemon.look();
   assert.deepEqual([hosts(daemon), daemon.refused.size], [["a.example", "b.example"], 0]);
+});
+
+test("results are read as text, with links into the web, of the page that was asked for", async () => {
+  const { resultsOf } = await module("lib/results.js");
+  const links = ["https://a.example/", "javascript:a", "https://[", { animVal: "https://b.example/" }];
+  const each = (href) => ({ querySelector: (what) => (what === "p" ? null : { textContent: " a\n b ", href }) });
+  Object.assign(globalThis, { document: { querySelectorAll: () => links.map(each) }, location: { href: X } });
+  const scripting = { executeScript: async ({ func, args }) => [{ result: func(...args) }] };
+  const found = [await resultsOf(scripting, 1, X), await resultsOf(scripting, 1, `${X}y`)];
+  assert.deepEqual(found, [[{ title: "a b", snippet: "", link: links[0] }], []]);
 });
