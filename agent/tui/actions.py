@@ -1,8 +1,8 @@
-"""The registry of actions, which feeds the keys, the footer and the help, from actions.toml."""
+"""The registry of actions, which feeds the keys, the footer and the help; and what screens say."""
 
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
@@ -46,15 +46,22 @@ def keys(actions: Iterable[Action]) -> list[Binding]:
     ]
 
 
-_TABLE = msgspec.toml.decode(
-    (files("agent.tui") / "actions.toml").read_text("utf-8"), type=dict[str, tuple[Action, ...]]
-)
+T = TypeVar("T")
+
+
+def _read(name: str, kind: type[T]) -> T:
+    return msgspec.toml.decode((files("agent.tui") / name).read_text("utf-8"), type=kind)
+
+
+_TABLE = _read("actions.toml", dict[str, tuple[Action, ...]])
 _LABELS = [each.label for each in _TABLE["screen"]]
 TITLES: Mapping[Where, str] = dict(zip(get_args(ScreenName), _LABELS, strict=True))
 ACTIONS: Mapping[Where, tuple[Action, ...]] = {
     where: tuple(each for some in _TABLE.values() for each in some if where in each.on)
     for where in get_args(Where)
 }
+TEXTS: Mapping[Where, Mapping[str, str]] = _read("screens.toml", dict[Where, dict[str, str]])
+"""What each screen says of itself, by the attribute of its class."""
 
 
 def actions_of(where: Where) -> tuple[Action, ...]:

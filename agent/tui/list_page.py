@@ -36,7 +36,8 @@ class ListPage(Page, Generic[T]):
     The detail stands beside the list where there is room. Elsewhere it stands below, or, where it
     ``opens``, in place of the list. ``sought``: what the field asks for, empty for no field;
     ``orders``: in which the list may stand, the first to begin with; ``tooltip_list``,
-    ``tooltip_detail``: what the two show; ``none_yet``: why there is nothing.
+    ``tooltip_detail``: what the two show; ``none_yet``: why there is nothing. All but the orders
+    stands in screens.toml.
     """
 
     opens: ClassVar[bool] = False

@@ -18,7 +18,7 @@ from textual.widgets import Footer, Static
 from textual.worker import Worker
 
 from agent.errors import ReticentError
-from agent.tui.actions import ACTIONS, Where, keys
+from agent.tui.actions import ACTIONS, TEXTS, Where, keys
 from agent.tui.dialogs import confirm
 from agent.tui.link import Link
 from agent.tui.plain import plain, plain_lines
@@ -101,7 +101,7 @@ class Page(Screen[None]):
     """A screen; ``where``: its name among the actions; ``concerns``: the events it is about.
 
     ``needs_vault``: there is something to show only where the daemon answers and its vault is
-    open. A subclass names itself, and has its keys from the registry.
+    open. A subclass names itself, and has its keys and what it says from the registry.
     """
 
     where: ClassVar[Where]
@@ -113,6 +113,8 @@ class Page(Screen[None]):
         if where is not None:
             cls.where = where
             cls.BINDINGS = [*keys(ACTIONS[where])]
+            for name, text in TEXTS[where].items():
+                setattr(cls, name, text)
         super().__init_subclass__(**options)
 
     def __init__(self) -> None:

@@ -45,17 +45,17 @@ BUDGETS = {
     "agent/lab": Size(2_563, 24),
     "agent/model": Size(1_775, 11),
     "agent/tradeoff": Size(2_939, 18),
-    "agent/tui": Size(2_686, 20),
+    "agent/tui": Size(2_653, 20),
     "agent/vault": Size(2_315, 14),
     "agent/wire": Size(798, 7),
     "agent/words": Size(942, 7),
     "policy": Size(2_318, 13),
 }
-PRODUCT = Size(32_244, 222)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_211, 222)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(50_993, 296),
+    "tests": Size(51_017, 296),
     "tests/bench": Size(900, 9),
 }
 COUNTS = {"classes": 456, "class names that two classes share": 0, "commands": 59, "options": 192}

@@ -55,8 +55,6 @@ class HealthScreen(SentencesPage[Finding], where="health"):
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "lock"})
     needs_vault = False
-    tooltip_list = "What was checked, the worst first; how to fix it stands below or beside."
-    tooltip_detail = "What was found under the cursor, and how to fix it. Up and down scroll it."
 
     def item_look(self) -> Look[Finding]:
         """Say how findings are shown."""

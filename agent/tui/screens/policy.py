@@ -163,11 +163,6 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
     """What is wrong with the file, its rules, and the defaults."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy"})
-    tooltip_list = (
-        "What is wrong with your policy, then its rules, then the defaults. Enter opens the file "
-        "in your editor, at the line of what is under the cursor."
-    )
-    tooltip_detail = "All about what is under the cursor of the list. Up and down scroll it."
 
     def __init__(self) -> None:
         super().__init__()

@@ -180,14 +180,6 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
     concerns: ClassVar[frozenset[EventKind]] = frozenset(
         {"profile", "policy", "models", "answer", "forget"}
     )
-    sought = "a part of a title"
-    tooltip_list = (
-        "Your facts. Values stay hidden until you press m. The last column is how private a fact "
-        "counts, by whom you would tell it: the more private, the more it must help before it may "
-        "be sent. Decide for what a fact is, never because of your own value: a rule made for a "
-        "value gives the value away by what it leaves out."
-    )
-    tooltip_detail = "What is known about the attribute under the cursor, and which rule decides."
 
     def item_look(self) -> Look[FactRow]:
         """Say how rows are shown."""

@@ -92,17 +92,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         {"answer", "forget", "policy", "models", "offer"}
     )
     opens = True
-    sought = "a name, an attribute, or blocked"
     orders = (*ORDERS,)
-    tooltip_list = (
-        "Who knows anything about you, the latest first; how many people in the model look like "
-        "you to it, and how that number fell; × is blocked. Enter shows what it knows."
-    )
-    tooltip_detail = (
-        "What this recipient knows about you, and how many people look like that to it. m shows "
-        "your values."
-    )
-    none_yet = "Nobody knows anything about you yet. Requests that send facts appear here."
 
     def __init__(self) -> None:
         super().__init__()

@@ -40,14 +40,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
         {"answer", "nothing", "review", "offer", "forget", "policy", "models"}
     )
     opens = True
-    sought = "recipient, query or attribute"
     orders = (*view.ORDERS,)
-    tooltip_list = (
-        "The requests of your programs, the latest first; what waits for your approval on top. "
-        "Enter shows why each fact was sent or not. ? waits, + sent facts, · sent nothing, ~ "
-        "marked as having forgotten."
-    )
-    none_yet = "No requests yet. They appear here once a browser or `reticent ask` makes one."
 
     def __init__(self) -> None:
         super().__init__()

@@ -86,12 +86,6 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
     """What the latest requests would carry if more or fewer people had to look alike."""
 
     concerns: ClassVar[frozenset[EventKind]] = frozenset({"policy", "models", "answer"})
-    tooltip_list = (
-        "How many people must still look like you, whatever a site is told over time, and what "
-        "that does to your latest requests. Enter takes the choice under the cursor: you see its "
-        "effect first, then it is written into your policy."
-    )
-    tooltip_detail = "What each request would carry, those that change first."
 
     def __init__(self) -> None:
         super().__init__()
