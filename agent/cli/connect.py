@@ -6,7 +6,7 @@ import click
 
 from agent.cli.assistants import check_extra
 from agent.cli.options import HOST, OneOf, Output, answers, option
-from agent.cli.printing import Column, listing, paragraph, table, wide
+from agent.cli.printing import Column, listing, paragraph, table, texts, wide
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
 from agent.daemon.doctor import sandboxed
@@ -17,25 +17,7 @@ from policy.hosts import host_of
 SYSTEM, ALL_BROWSERS = programs.SYSTEM, "browsers"
 BROWSERS = [each.name for each in programs.BROWSERS]
 ASSISTANTS = [each.name for each in programs.HOST_PROGRAMS]
-STATES = {
-    "absent": "not connected",
-    "installed": "connected",
-    "outdated": "connected, but not as this version would; connect it again",
-    "elsewhere": "connected to another installation of Reticent",
-    "foreign": "has a file there that is not Reticent's, or that cannot be read",
-}
-LOADING = {
-    "chromium": 'In {titles}: open chrome://extensions, switch on "Developer mode", click "Load'
-    ' unpacked" and choose that folder.',
-    "firefox": 'In {titles}: open about:debugging#/runtime/this-firefox, click "Load Temporary'
-    ' Add-on" and choose manifest.json in that folder. Firefox drops it when it closes.',
-}
-HIDDEN = (
-    "The folder may be hidden: in the dialog press Ctrl+L, on a Mac Shift+Cmd+G, and paste its"
-    " path."
-)
-LOAD = "Each browser has to load the extension once, and again after an update, from this folder:"
-UNTIL_THEN = "Until then, `reticent` and `reticent daemon` start the daemon without it."
+TEXTS = texts("connect")
 COLUMNS = (Column("name"), wide("state"))
 
 NAMES = OneOf([SYSTEM, ALL_BROWSERS, *BROWSERS, *ASSISTANTS])
@@ -144,7 +126,7 @@ def _listed(machine: Machine) -> Output:
     for each in programs.installations(machine):
         state, files = each.state, [str(each.artifact.path)]
         whom = f" for {each.recipient}" if each.recipient and state in programs.PRESENT else ""
-        rows.append((each.name, f"{STATES[state]}{whom}"))
+        rows.append((each.name, f"{TEXTS['states'][state]}{whom}"))
         named = {"name": each.name, "state": state, "recipient": each.recipient}
         message.append({**named, "files": files})
     page = "\n".join([table(COLUMNS, rows), *map(paragraph, notes)])
@@ -181,19 +163,19 @@ def _next(
             yield paragraph(f"{each.title} starts it the next time that you open it. {warning}")
         if each.kind == "system":
             runs = "The daemon runs, and starts whenever you log in."
-            yield f"{left_to_run(remaining)}\n{UNTIL_THEN}" if remaining else runs
+            yield f"{left_to_run(remaining)}\n{TEXTS['until_then']}" if remaining else runs
     chosen = [each for each in chosen if each.kind == "browser"]
     if chosen:
         names = ", ".join(each.title for each in chosen)
         yield paragraph(f"{names} can reach the daemon once the extension is loaded there.")
         yield from map(paragraph, _sandboxed(machine))
         yield ""
-        yield listing(LOAD, [machine.paths.extension])
-        for kind, text in LOADING.items():
+        yield listing(TEXTS["load"], [machine.paths.extension])
+        for kind, text in TEXTS["loading"].items():
             of_kind = {each.name for each in programs.BROWSERS if each.kind == kind}
             if titles := [each.title for each in chosen if each.name in of_kind]:
                 yield paragraph(text.format(titles=", ".join(titles)))
-        yield paragraph(HIDDEN)
+        yield paragraph(TEXTS["hidden"])
 
 
 def _sandboxed(machine: Machine) -> Iterator[str]:

@@ -18,7 +18,7 @@ from agent.cli.connect import connect
 from agent.cli.daemon_client import door, start
 from agent.cli.init import set_up
 from agent.cli.interrupt import Interrupted
-from agent.cli.printing import listing, note, paragraph, say, show
+from agent.cli.printing import listing, note, paragraph, say, show, texts
 from agent.cli.prompts import confirmed
 from agent.daemon import programs, service
 from agent.daemon.artifacts import Machine
@@ -26,27 +26,12 @@ from agent.daemon.sockets import listens
 from agent.errors import DaemonError, ReticentError, install_hint, installing, reason
 from agent.wire.state import Unlock, screen_of
 
+TEXTS = texts("first_steps")
 SECONDS, PAUSE = 20.0, 0.1  # for the daemon to listen
-BEHIND = (
-    "The daemon runs in the background until you log out. To have it start when you log in, add"
-    " this line to ~/.profile: (reticent daemon >/dev/null 2>&1 &)"
-)
 OPEN = "The vault is open: requests are answered from now on. `reticent lock` closes it."
 RECIPIENT, QUERY = "recipes.example", "quick dinner ideas for a weeknight"
 EXAMPLE = f'An example: you ask {RECIPIENT}, which does not exist, for "{QUERY}".'
 MORE = "Assistants need a package that is not installed. Install it now?"
-KEPT = (
-    "Interrupted. The vault, your policy and your facts are kept, and so is what was started or"
-    " connected before."
-)
-NEXT = """
-All set. Next, open the screens, add facts in your own words, or ask in a
-terminal what you are about to ask somewhere:
-
-  reticent
-  reticent profile add
-  reticent ask claude.ai "what could I cook tonight?"
-"""
 
 
 @click.command()
@@ -69,10 +54,10 @@ def begin() -> None:
             left.pop(0)
     except (click.Abort, Interrupted):
         click.echo(err=True)  # the terminal has written ^C into the line
-        say(KEPT)
+        say(TEXTS["kept"])
     except ReticentError as error:
         show(error)
-    click.echo(listing("To go on from here:", left) if left else NEXT)
+    click.echo(listing("To go on from here:", left) if left else TEXTS["next"])
 
 
 def run(command: click.Command, **options: Any) -> None:  # noqa: ANN401  (of the command)
@@ -91,7 +76,7 @@ def started(machine: Machine) -> None:
             run(connect, names=[programs.SYSTEM], recipient=None)
         else:
             start()
-            say(BEHIND)
+            say(TEXTS["behind"])
     until = time.monotonic() + SECONDS
     while not listens(at.control):
         if time.monotonic() > until:

@@ -12,7 +12,7 @@ from agent.cli import questions
 from agent.cli.demo import PROFILE
 from agent.cli.interrupt import Interrupted, uninterrupted
 from agent.cli.options import PATH, OneOf, at_terminal, json_option, option, record
-from agent.cli.printing import note, paragraph, printable, say
+from agent.cli.printing import note, paragraph, printable, say, texts
 from agent.cli.profile_file import LARGEST, read_profile
 from agent.cli.prompts import ask_passphrase, check_keyring, confirmed, line, pick, read_passphrase
 from agent.cli.questions import asked_uses, concerned, country_of_locale, most_useful
@@ -42,6 +42,7 @@ from policy.read import preset_text
 from policy.rules import NamePattern
 from policy.settings import Disclose
 
+TEXTS = texts("init")
 PRESETS = ("generous", "balanced", "strict")
 PRESET = "balanced"
 DEMO = "demo"  # in place of a file: the facts of `reticent demo`
@@ -51,52 +52,10 @@ WORDS: Mapping[str, Disclose] = {
     "never": "never",
     "ask each time": "ask",
 }
-STARTER = """\
-# What may leave, to whom, and at what price. Edit it by hand: the daemon reads it again whenever it
-# changes, and `reticent policy check FILE` says what is wrong with it.
-
-preset = "{preset}"
-
-# A typo is never ignored. For example:
-#
-# [attributes]
-# gender = "never"
-# salary = "ask"
-#
-# [[rule]]
-# recipient = "shop.example"
-# nothing = true
-"""
-FIRST = (
-    "First, a passphrase. It locks the vault with your facts and the record of what was sent. "
-    "Nobody can recover it for you. Four random words are strong and easy to remember."
-)
-CODE = (
-    "Your recovery code, shown only once. Write it on paper and keep it away from this machine: it "
-    "opens the vault if you forget the passphrase."
-)
-ABOUT_YOU = (
-    "Now a few questions about you, on the facts that help most. The answers stay in the vault, "
-    "encrypted; only what your policy allows is ever sent."
-)
 STATES = ("place", "everyday.place")  # a state of the US, by its name and by its kind
-WHERE = (
-    "You live in {country}, by your locale, and so are counted among the people there. "
-    "`reticent profile set country` changes it."
-)
 LACKING = "Your vault is here, but there is no policy: nothing is sent before you have one."
 PIPED = "Read the passphrase from the standard input, and ask nothing."
 KEYRING = "Keep a key in this desktop's keyring too, to unlock without the passphrase?"
-NEXT = """\
-Next, have the system start the daemon (or run `reticent daemon`), then unlock:
-
-  reticent connect system
-  reticent unlock
-
-Then let your browser, or your assistant's program, ask for what helps:
-
-  reticent connect browsers
-  reticent connect claude-desktop"""
 
 
 def ask_preset() -> str:
@@ -115,7 +74,7 @@ def write_policy(
     """
     if preset is None or os.path.lexists(at.policy):
         return False
-    text = STARTER.format(preset=preset)
+    text = TEXTS["starter"].format(preset=preset)
     for scope, word in rulings:
         policy = policies.read(text, str(at.policy), policies.preset)
         text = with_settings(text, policy, scope, {"disclose": word})
@@ -196,7 +155,7 @@ def init(
         return
     set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)
     if not as_json:
-        click.echo(NEXT)
+        click.echo(TEXTS["next"])
 
 
 def set_up(
@@ -221,7 +180,7 @@ def set_up(
     own = _read_facts(profile, [world, LOCALE])
     rulings = list[tuple[RuleScope, Disclose]]()
     if asking:
-        say(FIRST)
+        say(TEXTS["first"])
         passphrase = ask_passphrase()
         if not keyring and secrets.backend() is not None:
             keyring = confirmed(KEYRING)
@@ -246,7 +205,7 @@ def set_up(
         }
         policy = "Your policy is" if is_new else "You already had a policy, and it was kept:"
         places = printable(f"The vault is {at.vault}"), printable(f"{policy} {at.policy}")
-        text = "\n".join((*places, "", paragraph(CODE), "", f"  {code}", ""))
+        text = "\n".join((*places, "", paragraph(TEXTS["code"]), "", f"  {code}", ""))
         click.echo(record(message) if as_json else text)
         for each in notes:
             note(each)
@@ -268,7 +227,7 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
 
     The facts of the first model come first: it is of what everybody does.
     """
-    say(ABOUT_YOU)
+    say(TEXTS["about_you"])
     uses = asked_uses()
     every = most_useful(world, concerned(world), uses, country_of_locale().get(COUNTRY, ""))
     useful = [each for each in every if each.name not in TOLD_ANYWAY]
@@ -287,7 +246,7 @@ def _with_implied(values: Mapping[str, str], models: Sequence[Model]) -> tuple[F
     """
     here = country_of_locale() if values.keys().isdisjoint(STATES) else {}
     if here and COUNTRY not in values:
-        say(WHERE.format(country=people_of(here[COUNTRY])[0]))
+        say(TEXTS["where"].format(country=people_of(here[COUNTRY])[0]))
     values = {**here, **values}
     own = planned((), values, (), models, datetime.now(UTC), new_id)
     for each in also(implied(values_of(own), values, Concepts(models))):

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from agent.cli.daemon_client import door, notify
-from agent.cli.init import STARTER
+from agent.cli.init import TEXTS
 from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, option, pair, today
 from agent.cli.policy import (
     check_policy,
@@ -104,7 +104,7 @@ def _start_from(name: str, file: Path) -> Output:
         new = rewrite(file, lambda text, _: rewritten(text, {**parsed(text), "preset": name}))
         changed = new.changed
     else:
-        text = STARTER.format(preset=name)
+        text = TEXTS["starter"].format(preset=name)
         read(text, str(file), preset)
         if file == own_policy():
             private_folder(file.parent)

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable
+from functools import cache
+from typing import Any
 
 import click
 
@@ -19,6 +21,15 @@ _NUMBERS = (  # what click says of numbers, and what is meant
     (re.compile(r"is not in the range x<=(\S+)"), r"is over \1"),
 )
 _LONG = re.compile(r"(\S{200})\S{200,}")  # a path may be as long as that
+
+
+@cache
+def texts(module: str) -> Any:  # noqa: ANN401  (texts, or tables of some, by name)
+    """What a module of commands says, by name, where it takes more than a line (texts.toml)."""
+    import tomllib
+    from importlib.resources import files
+
+    return tomllib.loads((files("agent.cli") / "texts.toml").read_text("utf-8"))[module]
 
 
 def page(headline: str, *parts: str) -> str:

@@ -12,7 +12,7 @@ from agent.cli import options
 from agent.cli.daemon_client import COPYING, door, titles_of
 from agent.cli.interrupt import Interrupted
 from agent.cli.options import DATES, DAY, QUERY, RECIPIENT, Deferred, Output, answers, option
-from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, wide
+from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, texts, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page
@@ -39,11 +39,6 @@ LIMIT = click.IntRange(1, MOST_ENTRIES)
 HOLDERS = (wide("recipient"), numeric("requests"), wide("knows"), Column("look like you"))
 HOLDERS_OF = (wide("recipient"), wide("value"), Column("since"))
 KNOWN = (wide("fact"), wide("value"), Column("since"))
-DELETES = (
-    "Only the text goes. The record keeps whom you asked, when, and what was sent with it, so that "
-    "what recipients know stays counted. Backups keep the text, and so does what you said of it "
-    "with `means` or `not-that`. You cannot undo it."
-)
 DEFERRED = {
     "undo": Deferred("agent.cli.reviews", "Undo your last decision or change of your facts.")
 }
@@ -188,7 +183,7 @@ def delete(entries: tuple[int, ...], *, before: datetime | None, yes: bool) -> O
     named = counted(len({*entries}), "entry", "entries")
     which = named if before is None else f"all requests before {before:%Y-%m-%d}"
     if not yes:
-        say(DELETES)
+        say(texts("requests")["deletes"])
     agree(f"Delete the text of {which}?", yes=yes)
     with door(COPYING) as client:
         body = Deletion(entries=[*entries], before=before)

@@ -12,7 +12,7 @@ from msgspec.structs import replace as changed
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import FACT, Output, answers, known, option
-from agent.cli.printing import facts, note, page, paragraph
+from agent.cli.printing import facts, note, page, paragraph, texts
 from agent.cli.prompts import Command
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
@@ -22,33 +22,10 @@ from agent.wire.state import Recipient
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
 
+TEXTS = texts("reviews")  # by the kind of what waits
 ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
 SHOWN = 5  # numbers in a hint
 MEANWHILE = "it may have been settled meanwhile, on the screen or by another command"
-HOW = (
-    "`reticent approve ID` lets it be sent from now on, `reticent deny ID` keeps it back; with "
-    "--once, they settle the next request alone."
-)
-OFFERS = (
-    "What a recipient asks for is settled for good, or with --days. If you approve, it gets no "
-    "more than that, as far as the policy allows; if you deny, it gets nothing, by a rule."
-)
-ONCE = (
-    "Facts that you are asked about once can be settled for all recipients of a kind: "
-    "`reticent approve ID --family` or `reticent deny ID --family` writes a rule. To be asked each "
-    "time: `reticent policy set disclose=ask --attribute {} --recipient {!r}`."
-)
-ASSISTANTS = (
-    "Where you approve a chat box, the popup offers a line about you for it, which leaves once you "
-    "confirm it there; if you deny, nothing changes."
-)
-MEANINGS = (
-    "If you approve what a text means, it is read so from now on; if you deny, nothing changes."
-)
-FACTS = (
-    "A fact that you approve is added to your profile: `reticent profile show --reveal` shows what "
-    "it was taken for. If you deny, nothing is kept."
-)
 ONLY_ONCE = "For the next request alone, not for good."
 DAYS = "For N days, not for good."
 FAMILY = "For all facts of their families and all recipients of this kind, for good."
@@ -62,11 +39,9 @@ def waiting_page() -> Output:
     verb = "waits" if len(pending) == 1 else "wait"
     lines = [(str(each.id), f"{asks(each, titles)} ({moment(each.at)})") for each in pending]
     kinds = {"assistant" if each.address else each.kind for each in pending}
-    texts = {"ask": HOW, "offer": OFFERS, "assistant": ASSISTANTS, "means": MEANINGS}
-    texts["fact"] = FACTS
-    how = [paragraph(text) for kind, text in texts.items() if kind in kinds]
+    how = [paragraph(text) for kind, text in TEXTS.items() if kind in kinds]
     once = next((each for each in pending if each.families), None)
-    how += [] if once is None else [paragraph(ONCE.format(once.families[0], once.whom))]
+    how += [] if once is None else [paragraph(TEXTS["once"].format(once.families[0], once.whom))]
     text = page(f"{counted(len(pending), 'question')} {verb} for you.", facts(lines), *how)
     return Output({"waiting": pending}, text if pending else "Nothing waits for you.")
 

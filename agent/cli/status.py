@@ -7,7 +7,7 @@ import click
 from agent.cli.daemon_client import door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import Output, answers, now, yes_option
-from agent.cli.printing import facts, note, page, paragraph
+from agent.cli.printing import facts, note, page, paragraph, texts
 from agent.cli.prompts import ask_for, method_options
 from agent.errors import UsageError, VaultError
 from agent.paths import paths
@@ -18,10 +18,6 @@ from agent.words.titles import write_policy
 
 MINUTES_OF = {"m": 1, "h": 60, "d": 24 * 60}
 WITH_THE_SCREEN = "when the screen locks, the machine sleeps, or you log out"
-RESET = (
-    "Trust the clock again, which was ahead when a request was recorded: since then rules and "
-    "limits go by that later time. Set the clock right and lock the vault first."
-)
 
 
 @click.command()
@@ -104,7 +100,7 @@ def pause(time: str) -> Output:
 
 
 @click.command()
-@click.option("--reset-clock", is_flag=True, help=RESET)
+@click.option("--reset-clock", is_flag=True, help=texts("status")["reset_clock"])
 @yes_option
 @method_options
 @answers

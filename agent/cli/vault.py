@@ -14,7 +14,7 @@ from agent.cli.connect import disconnected, left_to_run
 from agent.cli.daemon import ended
 from agent.cli.daemon_client import COPYING, door
 from agent.cli.interrupt import uninterrupted
-from agent.cli.printing import listing, note, numeric, paragraph, table, wide
+from agent.cli.printing import listing, note, numeric, paragraph, table, texts, wide
 from agent.cli.prompts import agree, ask_for, check_keyring, method_options, new_passphrase
 from agent.daemon.backup_files import contents_of, files_of, unpack
 from agent.daemon.installed_files import accounts, copies, installed_files, note_copy
@@ -50,10 +50,6 @@ CODE = "Write this recovery code down on paper, and keep it apart from this mach
 KEY_STAYS = "the keyring did not release the vault's key, which opens nothing any more"
 RETAINED = "What was here is kept; remove it once you do not need it:"
 AGAIN = "To connect again what was connected when the backup was made, run:"
-LACKS = (
-    "Its ledger lacks what was disclosed since it was written: the agent does not know of it any "
-    "more, but the recipients do. Next, run `reticent`: it starts the daemon and opens the vault."
-)
 REST = "the vault is in place; `reticent unlock` writes the rest, once this is fixed"
 NO_POLICY = " There is no policy yet, so nothing is sent: `reticent init` writes one."
 ROTATE = "Replace the key, and with it the recovery code?"
@@ -296,7 +292,8 @@ def restore(file: Path, method: Method, *, only_check: bool, as_json: bool) -> N
     in_place = _held(msgspec.structs.replace(contents, connected={}))
     lines = [paragraph(f"The backup was verified, and is in place: {in_place}.")]
     lines += [listing(RETAINED, kept)] if kept else []
-    lines += [paragraph(LACKS)] if paths().policy.exists() else [paragraph(LACKS + NO_POLICY)]
+    lacks = texts("vault")["lacks"]
+    lines.append(paragraph(lacks if paths().policy.exists() else lacks + NO_POLICY))
     old = None if replaced is None else str(replaced)
     message: dict[str, object] = {"vault": str(at.vault), "kept": old, "kept_files": kept}
     message |= {"connected": contents.connected}
