@@ -33,7 +33,7 @@ test: .venv/.dev
 	  --numprocesses $(BROWSING) --dist worksteal
 
 # The same models from Spark, which needs Java; one process, since each would start its own. The
-# million events are built four times, which takes minutes.
+# million events are built three times, which takes minutes.
 test-spark: .venv/.spark
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m spark tests/build \
 	  --override-ini faulthandler_timeout=900
