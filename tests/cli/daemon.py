@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace as changed
 
 from agent import __version__
 from agent.decision.values import (
@@ -21,7 +22,6 @@ from agent.decision.values import (
 from agent.wire.base import BackupContents, Done, Undone
 from agent.wire.decide import Allowed, Answer, Summary
 from agent.wire.policy import (
-    AttributeStatus,
     Review,
     Ruled,
     RuleRemark,
@@ -41,7 +41,7 @@ from agent.wire.state import (
     ValueChange,
 )
 from tests.vault.values import facts_of
-from tests.worlds.messages import OPEN, PAST, review
+from tests.worlds.messages import OPEN, PAST, attribute, recipient, review
 
 
 def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa: ANN401  (of any field)
@@ -51,17 +51,13 @@ def row(name: str, why: Reason, *bits: float, **fields: Any) -> Outcome:  # noqa
     return Outcome(name=name, reason=why, gain_bits=gain, cost_bits=cost, **{**usual, **fields})
 
 
-def changed(message: Any, **fields: Any) -> Any:  # noqa: ANN401 - any message
-    return msgspec.structs.replace(message, **fields)
-
-
 AT = datetime(2026, 3, 2, 9, 15, 30, tzinfo=UTC)
 LONG = "a-rather-long-name-of-a-site-that-nobody-would-choose.but.somebody.has.example"
 HOSTILE = "\x1b[2Jwiped\r\nline\a"  # steers a terminal; of this, click drops only the sequence
 
 POLICY = PolicyStatus(path="/home/u/policy.toml", in_use=True, rules=4, loaded_at=AT, problems=[])
 VILLAGE = ModelStatus(name="village", digest="00", shipped=True, attributes=4, queries=2)
-STATUS = msgspec.structs.replace(
+STATUS = changed(
     OPEN,
     version=__version__,
     process=4711,
@@ -70,7 +66,7 @@ STATUS = msgspec.structs.replace(
     models=[VILLAGE],
     entries=12,
 )
-LOCKED = msgspec.structs.replace(STATUS, locked=True, entries=None)
+LOCKED = changed(STATUS, locked=True, entries=None)
 SUMMARY = Summary(
     pool="weather.example", model="village", utility_bits=0.412, people_left=20, waiting=0
 )
@@ -185,24 +181,20 @@ REQUESTS = [
     Entry(number=2, kind="forgotten", at=AT, recipient="weather.example", pool="weather.example"),
 ]
 RECIPIENTS = [
-    Recipient(
+    recipient(
+        [60, 20],
         pool="weather.example",
         sites=["weather.example"],
         held=["hobby", "region"],
         requests=1_204,
         people=60,
-        people_left=20,
-        first_left=60,
-        blocked=False,
     ),
-    Recipient(
+    recipient(
+        [60],
         pool="@adverts",
         sites=["ads.example", "more.example"],
         held=[],
-        requests=1,
         people=60,
-        people_left=60,
-        first_left=60,
         blocked=True,
     ),
 ]
@@ -284,11 +276,9 @@ RULES = RulesStatus(
 WRONG = RuleRemark(line=2, key="mod", what="unknown key 'mod'", hint="did you mean 'mode'?")
 BROKEN = changed(RULES, problems=[WRONG])
 
-REGION = AttributeStatus(
-    name="region",
-    kind="region",
+REGION = attribute(
+    "region",
     title="Region",
-    scope="person",
     values=["unspecified", "coast"],
     model="village",
     disclose="guarded",

@@ -1,10 +1,11 @@
 """`reticent ask`: what reaches the daemon; the pages are in transcripts/answers.txt."""
 
 import pytest
+from msgspec.structs import replace as changed
 
 from agent.wire.decide import Ask
 from tests.cli.conftest import Run
-from tests.cli.daemon import ANSWER, EXPLAINED, REVIEW, changed
+from tests.cli.daemon import ANSWER, EXPLAINED, REVIEW
 from tests.wire.fake import FakeDaemon, says
 
 ASK = ("ask", "weather.example", "weather")

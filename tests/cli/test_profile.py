@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given as of
+from msgspec.structs import replace as changed
 
 from agent.cli.profile_file import is_values, profile_toml, read_profile
 from agent.daemon.profile import edited, figures_of
@@ -20,7 +21,7 @@ from agent.model.model import Concepts
 from agent.paths import paths
 from agent.wire.state import Changed, ProfileChange, ProfileFacts, ValueChange
 from tests.cli.conftest import Run
-from tests.cli.daemon import HOBBY, VILLAGE, changed
+from tests.cli.daemon import HOBBY, VILLAGE
 from tests.cli.examples import cli_model
 from tests.vault.test_profile import BOTH, GIVEN, profile_of
 from tests.vault.values import facts_of, sexes

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace as changed
 
 from agent.cli.options import midnight
 from agent.wire.base import LATEST_ENTRIES, MOST_ENTRIES
@@ -11,15 +12,7 @@ from agent.wire.policy import Word
 from agent.wire.state import Corrected, Event, ReadingEdit
 from agent.words.notices import overridden, settled
 from tests.cli.conftest import Run
-from tests.cli.daemon import (
-    AT,
-    HELD,
-    OFFER,
-    REQUESTS,
-    REVIEW,
-    RULED,
-    changed,
-)
+from tests.cli.daemon import AT, HELD, OFFER, REQUESTS, REVIEW, RULED
 from tests.wire.fake import FakeDaemon, says
 from tests.worlds.messages import ASSISTANT
 

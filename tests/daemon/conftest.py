@@ -1,11 +1,13 @@
 """Machines with a daemon, as most tests of it begin."""
 
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from agent.daemon.artifacts import Machine
+from agent.model.file import read
 from tests.daemon.office import Office, open_office
 from tests.worlds.homes import Home
 from tests.worlds.people import new_machine
@@ -37,3 +39,11 @@ def machine() -> Iterator[Machine]:
 def office(tmp_path: Path) -> Office:
     """Return a consent whose policy asks for everything."""
     return open_office(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def read_once() -> Iterator[None]:
+    """Read each model of a file's tests once, the shipped ones above all."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("agent.model.file.read", cache(read))
+        yield

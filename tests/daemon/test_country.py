@@ -26,6 +26,8 @@ from agent.words.notices import knows_of, sent_to, who_know
 from policy.services import codes
 from tests.worlds.people import MONDAY, NOWHERE, SECOND, FixedRules, MemoryVault, agent_of
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 CHAT = "chat.example"
 RULES = f'preset = "balanced"\n[[rule]]\nrecipient = "{CHAT}"\nassistant = true\n'
 RULES += f'address = "https://{CHAT}/"\n'
@@ -100,21 +102,19 @@ def test_the_people_change_with_the_country() -> None:
 
 
 @pytest.mark.parametrize("locale", ["de_DE.UTF-8", "fr_FR", "xx_ZZ", "C.UTF-8"])
-@pytest.mark.parametrize("facts", [{}, {"place": "Ohio"}, {"country": "is"}])
-def test_the_locale_says_where_no_fact_does(
-    locale: str, facts: dict[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_locale_says_where_no_fact_does(locale: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a vault from before, and again once the country is unset; and the status says so."""
     monkeypatch.setenv("LC_ALL", locale)
     by_locale = {"de_DE.UTF-8": "de", "fr_FR": "fr"}.get(locale, "")
-    agent = living_in("")
-    assert agent.registry.country == by_locale
-    change_profile(ProfileChange(set=facts), MONDAY, agent)
-    assert agent.registry.country == facts.get("country", "" if facts else by_locale)
-    change_profile(ProfileChange(unset=[*facts]), MONDAY, agent)
-    assert agent.registry.country == by_locale
     people = people_of(by_locale)[0] if by_locale else "the US"
-    assert people in str(status(MONDAY, agent).people)
+    agent = living_in("")
+    for facts in ({}, {"place": "Ohio"}, {"country": "is"}):
+        assert agent.registry.country == by_locale
+        change_profile(ProfileChange(set=facts), MONDAY, agent)
+        assert agent.registry.country == facts.get("country", "" if facts else by_locale)
+        change_profile(ProfileChange(unset=[*facts]), MONDAY, agent)
+        assert agent.registry.country == by_locale
+        assert people in str(status(MONDAY, agent).people)
     agent.lock()
     assert status(MONDAY, agent).people is None
 

@@ -32,6 +32,8 @@ from tests.vault.worlds import FAST, PASSPHRASE, TYPED, altered, create
 from tests.wire.fake import FakeDaemon, short_folder
 from tests.worlds.messages import OPEN
 
+pytestmark = pytest.mark.usefixtures("read_once")
+
 State = Literal["ok", "warn", "bad"]
 NOW = datetime(2100, 1, 1, 12, tzinfo=UTC)  # after any installation
 POLICY = PolicyStatus(path="", in_use=True, rules=0, loaded_at=NOW, problems=[])

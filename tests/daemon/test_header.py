@@ -158,9 +158,9 @@ def test_only_words_leave(rules: Rules, row: int) -> None:
 
 
 def test_the_set_is_the_same_whatever_the_values() -> None:
-    """Of all 300 people; some of them add words, and some add none."""
+    """Of a hundred people; some of them add words, and some add none."""
     sets, words = set(), set()
-    for row in range(len(ROWS)):
+    for row in range(0, len(ROWS), 3):
         agent, vault = living(WORDS, row)
         words.add(handle(SHOP, MONDAY, agent).words)
         sets.add(tuple(name for name, _ in vault.disclosures[0].disclosed))

@@ -85,12 +85,13 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     assert effective == {key: (e.value, e.rule.name) for key, e in ruling.settings.items()}
     every = (*policy.rules, *policy.contexts)
     written = [each for each in every if each.layer is not Layer.DEFAULTS]
+    remarked = audited(policy, [MODEL, LOCALE], today)
     for rule, said in zip(written, found.rules, strict=True):
         assert (said.name, said.source) == (rule.name, rule.source)
         assert {key: read(text) for key, text in said.settings.items()} == dict(rule.settings)
         assert (said.line is None) == (rule.layer is Layer.PRESET)
         assert said.expired == (rule.expires is not None and rule.expires < today)
-        own = [each for each in audited(policy, [MODEL, LOCALE], today) if each.rule is rule]
+        own = [each for each in remarked if each.rule is rule]
         remarks = [(each.line, each.what) for each in said.remarks]
         assert remarks == [(each.line, each.what) for each in own]
 

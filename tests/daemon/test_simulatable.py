@@ -293,21 +293,24 @@ def test_a_word_is_followed_by_everybody(disclose: Disclose) -> None:
 def test_an_offer_narrows_what_is_said() -> None:
     """Once it is approved, and to that site alone."""
     stream = [replace(EVERY_DAY[0], offered=("gender",)), *EVERY_DAY[1:]]
-    lives = lived('preset = "generous"\nanonymity_price = 0.0\n', stream, the_model(1))
+    lives = lived('preset = "generous"\nanonymity_price = 0.0\n', stream, the_model(1), 4)
     for seen in (life.seen for life in lives.values()):
         assert len(seen["shop.example"][0].names) > 1
         assert {name for step in seen["shop.example"][1:] for name in step.names} == {"gender"}
         assert len(seen["ads.test"][0].names) > 1
 
 
-def assert_stops(policy: str, stream: Sequence[Event], model: Model, every: int = 1) -> set[bool]:
+def both(policy: str) -> tuple[str, str]:
+    return policy, policy.replace('protect = "everyone"', 'protect = "me"')
+
+
+def assert_stops(everyone: Mapping[Person, Life], alone: Mapping[Person, Life]) -> set[bool]:
     """Fail unless a life for the user alone is that for everyone until it stops, pool by pool.
 
     From then on only what the pool holds is sent. Returns whether it stopped, of all lives.
     """
     stopped = set[bool]()
-    alone = lived(policy.replace('protect = "everyone"', 'protect = "me"'), stream, model, every)
-    for person, life in lived(policy, stream, model, every).items():
+    for person, life in everyone.items():
         for pool, steps in life.seen.items():
             mine = alone[person].seen[pool]
             pairs = enumerate(zip(steps, mine, strict=True))
@@ -329,7 +332,7 @@ def test_the_stop_is_the_one_exception(rules: Rules, stream: tuple[Event, ...], 
     log2(T + 1) bits in T answers.
     """
     calm = [replace(each, edits=(), forgets=False) for each in stream]
-    assert_stops(rules.policy.text, calm, the_model(seed), 4)
+    assert_stops(*(lived(each, calm, the_model(seed), 4) for each in both(rules.policy.text)))
 
 
 def test_some_stop_and_some_do_not() -> None:
@@ -337,7 +340,7 @@ def test_some_stop_and_some_do_not() -> None:
     policy = (
         'preset = "none"\nanonymity_price = 0\nk = 50\nviolations = 0.9\nprotect = "everyone"\n'
     )
-    assert assert_stops(policy, EVERY_DAY, the_model(1), 4) == {True, False}
-    for text, expected in ((policy, True), (policy.replace("everyone", "me"), False)):
-        lives = lived(text, EVERY_DAY, the_model(1))
+    everyone, alone = (lived(each, EVERY_DAY, the_model(1)) for each in both(policy))
+    assert assert_stops(everyone, alone) == {True, False}
+    for lives, expected in ((everyone, True), (alone, False)):
         assert holds({each: life.seen["shop.example"] for each, life in lives.items()}) == expected
