@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import structs
 
 from agent.decision.context import Context, barred_of
-from agent.decision.values import Code, Decision, Figures, Outcome, Reason
+from agent.decision.values import SILENT, Decision, Figures, Outcome, Reason
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.model import Model
 from agent.model.tables import NO_ROWS, Tables, no_singles
@@ -77,9 +77,8 @@ def located(context: Context, people: int) -> Decision:
         )
         for name in NAMES
     )
-    silent: Code = "ordered here" if terms.results == "rerank" else "blocked"
     return Decision(
-        code=silent if terms.nothing else "answered",
+        code=SILENT[terms.results] if terms.nothing else "answered",
         request=context.request,
         model=LOCALE.id,
         disclosed=disclosed,

@@ -15,7 +15,7 @@ from agent.decision.decide import counted_among
 from agent.decision.knowledge import inferred, knowledge_in, people_left
 from agent.decision.own_facts import NONE as NO_OWN_FACTS
 from agent.decision.own_facts import extended
-from agent.decision.values import Reading
+from agent.decision.values import SILENT, Reading
 from agent.model.model import Meaning, Model
 from agent.vault.ledger import Chosen, Disclosure, Forgetting, LedgerStep, Record
 from agent.wire.base import LATEST_ENTRIES, Done, RecipientName, from_fields
@@ -209,8 +209,7 @@ def disclosed(body: Conversation, now: datetime, agent: Agent, *, by: Asker = "p
             return Answer(code=error.code)
         situation = situations[answer.id]
         if situation.terms.nothing:
-            here = situation.terms.results == "rerank"
-            return Answer(code="ordered here" if here else "blocked")
+            return Answer(code=SILENT[situation.terms.results])
         number = answer.facts.get(name)
         set_at = profile.set_at(name, situation.model, number)
         ruled = situation.terms.disclose(name, number)

@@ -9,6 +9,7 @@ from msgspec import structs
 from agent.decision.choice import LEAST, SelectedSet, choice_of
 from agent.decision.context import Context, Prepared, Terms, prepare, relevant
 from agent.decision.values import (
+    SILENT,
     Code,
     CountedAmong,
     Decision,
@@ -149,8 +150,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     before = anonymity_set.identifiability(0, terms.metric, terms.metric_k)
     code: Code = prepared.code
     if terms.nothing or (not prepared.informed and terms.unknown_queries == "nothing"):
-        code = "blocked" if terms.nothing else "unknown query"
-        code = "ordered here" if terms.results == "rerank" else code
+        code = SILENT[terms.results] if terms.nothing else "unknown query"
     shared = Decision(
         code=code,
         request=prepared.context.request,
@@ -164,7 +164,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
         fewest=prepared.settings.k or 0,
         among=counted_among(model),
     )
-    if code in ("blocked", "ordered here", "unknown query"):  # without a look at what would help
+    if code in (*SILENT.values(), "unknown query"):  # without a look at what would help
         return shared
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)

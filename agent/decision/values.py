@@ -5,7 +5,7 @@ can hold these values without the mathematics that makes them.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Annotated, Literal, get_args
 
@@ -67,6 +67,8 @@ Reason = Literal[
     "too many combinations",
 ]
 NO_ROOM: Reason = "no room in the header"
+# The code where the terms have nothing sent, by what they say of results.
+SILENT: Mapping[str, Code] = {"send": "blocked", "both": "blocked", "rerank": "ordered here"}
 MOST_RESULTS, LONGEST_TITLE, LONGEST_SNIPPET = 100, 300, 1_000  # results; characters
 Result = tuple[
     Annotated[str, Meta(max_length=LONGEST_TITLE)], Annotated[str, Meta(max_length=LONGEST_SNIPPET)]
