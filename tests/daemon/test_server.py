@@ -84,7 +84,7 @@ def test_a_call_reaches_the_method_of_its_name(
     body = None if message is None else msgspec.json.encode(message)
     said = running.ask(route.method, path, body)
     assert said.status == 200, said
-    if route.name in {"decide", "disclosed"}:
+    if route.name in {"decide", "disclosed", "reranked"}:
         values["by"] = "command" if door == CONTROL else "program"
     made = [(route.name, () if message is None else (message,), values)]
     assert running.api.made == made
@@ -94,7 +94,7 @@ def test_a_call_reaches_the_method_of_its_name(
         frame = {"id": 3, "call": CALL_OF[route.name], "body": msgspec.to_builtins(message)}
         whole = running.ask("POST", "/v1/relay", frame | {"by": "user"})
         assert (whole.status, whole.body) == (200, {"id": 3, "status": 200, "body": said.body})
-        if route.name in {"decide", "disclosed"}:
+        if route.name in {"decide", "disclosed", "reranked"}:
             values["by"] = "user"
         assert running.api.made == made
         assert running.before[-1] == (door, route.name)
