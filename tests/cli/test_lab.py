@@ -71,7 +71,7 @@ def test_drawn_columns_are_compared_with_real_ones(
 @builds
 def test_silence_is_measured_by_family(run: Run, tmp_path: Path) -> None:
     """In a table, with what it means, that the page has too."""
-    found = run("lab", "attack", "--silence", "--requests", "2", "--out", tmp_path).page
+    found = run("lab", "attack", "--silence", "--requests", "1", "--out", tmp_path).page
     assert re.search(r"all +4708 +[1-9]\d?% +0\.\d\d ± 0\.0\d +\d\.\d +5\.5\b", found)
     assert found in " ".join(report(tmp_path, []).split())
 
@@ -94,9 +94,10 @@ def test_the_whole_is_on_one_page(
 ) -> None:
     """With three pictures; with nothing told the reader has everybody in the middle."""
     ground = ground_of(EVERYDAY, load_model())
-    few = ground._replace(statements=ground.statements[::12])
+    few = ground._replace(statements=ground.statements[::60])
     monkeypatch.setattr("agent.lab.attack.month.ground_of", lambda *_: few)
-    monkeypatch.setattr("agent.lab.attack.whole.SILENT_FOR", 2)
+    monkeypatch.setattr("agent.lab.attack.whole.SILENT_FOR", 1)
+    monkeypatch.setattr("agent.lab.attack.reader.TRIED", 10)
     asked = ("lab", "report", "--people", "1", "--requests", "2", "--out", tmp_path, "--json")
     found = run(*asked).record
     page = report(tmp_path, ["month", "reader", "silence"])

@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pkgutil import resolve_name
 
 import pytest
@@ -17,9 +18,14 @@ OUTERMOST = {"agent/cli/main.py", "agent/daemon/server.py"}  # where everything 
 BROAD = {"Exception", "BaseException"}
 
 
+@lru_cache(maxsize=1)
+def nodes(text: str) -> list[ast.AST]:
+    return [*ast.walk(ast.parse(text))]
+
+
 def oversized(text: str) -> Iterator[str]:
     """Yield the functions of a Python source that do two things."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             if lines > FUNCTION_LINES:
@@ -47,7 +53,7 @@ def oversized_script(text: str) -> Iterator[str]:
 
 def broad(text: str) -> Iterator[int]:
     """Yield the lines of a Python source that catch or suppress everything."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes(text):
         match node:
             case ast.ExceptHandler(type=None):
                 yield node.lineno
