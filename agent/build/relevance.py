@@ -83,10 +83,10 @@ def with_relevance(model: Model, note: TopicsNote, texts: Texts) -> Model:
         kind.fit(requests[some], [texts.helped[every[at]] for at in some])
         signs = np.log(helping(relevance.topics(facts)))
         by_text = {each.text: row for each, row in zip(statements, signs, strict=True)}
-        weights = _bilinear(judged, dict(zip(every, requests, strict=True)), by_text)
+        weights = bilinear_of(judged, dict(zip(every, requests, strict=True)), by_text)
         relevance = replace(relevance, request=_weights([kind])[0], bilinear=weights)
         pairs = [pairs_of(model, relevance, each) for each in profiles]
-        relevance = replace(relevance, pair=_fit(pairs))
+        relevance = replace(relevance, pair=pair_of(pairs))
         validation = {**model.validation, **_figures(pairs)}
     tables = replace(model.tables, relevance=relevance)
     return replace(model, tables=tables, validation=validation)
@@ -129,7 +129,7 @@ def _of_statements(
     )
 
 
-def _bilinear(
+def bilinear_of(
     judged: Sequence[Sheet], requests: Mapping[str, Vectors], signs: Mapping[str, Floats]
 ) -> Vectors:
     """Ridge regression of whether a fact helps on products of a request's vectors and its signs.
@@ -164,7 +164,7 @@ def pairs_of(model: Model, relevance: Relevance, profile: Sheet) -> Pairs:
     return np.array(rows), profile.levels()
 
 
-def _fit(profiles: Sequence[Pairs]) -> Vectors:
+def pair_of(profiles: Sequence[Pairs]) -> Vectors:
     """Weights of features in the log-odds of helping and of being decisive, (2, FEATURES)."""
     if len({level for _, each in profiles for level in each.ravel().tolist()}) <= 2:  # noqa: PLR2004
         what = "in the profiles, no fact helps, none is decisive, or every one helps"
@@ -184,7 +184,7 @@ def by_others(every: Sequence[Pairs]) -> list[Floats]:
 
     float64, shape (requests, facts, 2).
     """
-    odds = [own @ _fit([*every[:at], *every[at + 1 :]]).T for at, (own, _) in enumerate(every)]
+    odds = [own @ pair_of([*every[:at], *every[at + 1 :]]).T for at, (own, _) in enumerate(every)]
     return [np.exp(-np.logaddexp(0, -each)) for each in odds]
 
 

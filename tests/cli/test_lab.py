@@ -7,7 +7,8 @@ import pytest
 
 from agent.decision.engine import load_model
 from agent.lab.attack.material import EVERYDAY
-from agent.lab.attack.month import MONTHLY, ground_of
+from agent.lab.attack.month import MONTHLY, Ground, ground_of
+from agent.lab.attack.profiles import Kept
 from agent.lab.attack.study import EVERY
 from agent.lab.charts import StudyFinding
 from agent.model.model import Model
@@ -32,6 +33,10 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few resamples, and nothing drawn: both are tested where they are made."""
     monkeypatch.setattr("agent.lab.attack.outcome.DRAWS", 200)
     monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_file, **_kind: None)
+
+
+def untaught(ground: Ground) -> list[list[Kept]]:
+    return [[(each, ground.model) for each in some] for some in (ground.sheets, ground.profiles)]
 
 
 def report(out: Path, figures: list[str]) -> str:
@@ -77,8 +82,11 @@ def test_silence_is_measured_by_family(run: Run, tmp_path: Path) -> None:
 
 
 @builds
-def test_a_month_is_told_by_strategy(run: Run, tmp_path: Path) -> None:
+def test_a_month_is_told_by_strategy(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In a table and a figure; what nobody asked for is told to nobody."""
+    monkeypatch.setattr("agent.lab.attack.month.apart", untaught)
     asked = ("lab", "month", "--people", "2", "--requests", "3", "--out", tmp_path, "--json")
     found = run(*asked).record
     page = report(tmp_path, ["month"])
@@ -96,6 +104,7 @@ def test_the_whole_is_on_one_page(
     ground = ground_of(EVERYDAY, load_model())
     few = ground._replace(statements=ground.statements[::60])
     monkeypatch.setattr("agent.lab.attack.month.ground_of", lambda *_: few)
+    monkeypatch.setattr("agent.lab.attack.month.apart", untaught)
     monkeypatch.setattr("agent.lab.attack.whole.SILENT_FOR", 1)
     monkeypatch.setattr("agent.lab.attack.reader.TRIED", 10)
     asked = ("lab", "report", "--people", "1", "--requests", "2", "--out", tmp_path, "--json")

@@ -4,7 +4,7 @@ import gzip
 import json
 from datetime import timedelta
 from functools import cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import or_
 
 import numpy as np
@@ -13,31 +13,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.build.options import read_description
+from agent.build.relevance import Sheet
 from agent.build.topics import CLEARLY
 from agent.decision.engine import load_model
+from agent.decision.own_facts import NONE, chances_of
 from agent.decision.topics import Judgements
 from agent.errors import UsageError
+from agent.facts.proposals import judging
+from agent.lab import StudyOptions
+from agent.lab.attack import month, simulation
 from agent.lab.attack.material import DESCRIPTION, EVERYDAY, USUAL
 from agent.lab.attack.month import BALANCED, RELEVANT, YES, Ground, ground_of, parts_of, tallied
-from agent.lab.attack.profiles import drawn_people, whole_profile
-from agent.lab.attack.simulation import (
-    PAUSE,
-    Codes,
-    HeldOutRequest,
-    Person,
-    Reticent,
-    Trace,
-    chooser,
-    requests_of,
-    walk,
-)
+from agent.lab.attack.profiles import Sender, senders, whole_profile
+from agent.lab.attack.simulation import Codes, Person, Reticent, Trace, chooser, requests_of, walk
 from agent.lab.attack.strategies import Strategy
 from agent.model.file import read, shipped_models
+from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.model.world import in_country, world_of
 from agent.tradeoff import members
 from agent.wire.decide import Ask
-from agent.wire.state import ProfileChange
+from agent.wire.state import FactEdit, FactTexts, ProfileChange
 from tests.developer import PROFILE
 from tests.lab.worlds import model as small
 from tests.worlds.daemons import living
@@ -83,18 +79,41 @@ def test_kinds_are_drawn_by_the_shares_of_what_they_depend_on() -> None:
     assert tried > 40
 
 
+def drawn(sheet: Sheet, people: int, requests: int, model: Model | None = None) -> list[Sender]:
+    options, often = StudyOptions(people, requests, seed=2), np.ones(len(ground().model.queries))
+    return [*senders(ground().needs, often, [(sheet, model or ground().model)], options)]
+
+
 def test_people_begin_alike_however_many_they_are() -> None:
-    """Nor how much they ask; and they ask what is asked."""
-    model = ground().model
-    asked = np.eye(len(model.queries))[[3, 7, 7, 7]].mean(axis=0)
-    some, more = (drawn_people(model, asked, *size, seed=2) for size in ((3, 5), (4, 50)))
+    """Nor how much they ask; and they ask and say what is on their sheet, which says what helps."""
+    sheet = ground().sheets[0]
+    some, more = drawn(sheet, 2, 5), drawn(sheet, 3, 50)
     for one, other in zip(some, more, strict=False):
-        assert (one.place, one.codes, one.requests) == (*other[:2], other.requests[:5])
-    queries = [each.query for person in more for each in person.requests]
-    assert {*queries} == {3, 7}
-    assert queries.count(7) > queries.count(3)
+        assert one.person == other.person._replace(requests=other.person.requests[:5])
+    helps = {each.text: each.helps for each in sheet.questions}
+    for sender in more:
+        facts = [sheet.facts.index(each.words or "") for each in sender.own.facts]
+        for request, needed in zip(sender.person.requests, sender.needs, strict=True):
+            wanted = np.append(ground().needs[request.query], np.zeros(len(sender.model.own), bool))
+            wanted[sender.words] |= [helps[request.text].get(each) == 2 for each in facts]
+            assert needed.tolist() == wanted.tolist()
     with pytest.raises(UsageError, match="no kinds of facts"):
-        drawn_people(small(), asked, 1, 1, 0)
+        drawn(sheet, 1, 1, small())
+
+
+def test_models_do_not_learn_from_what_is_kept_apart() -> None:
+    """Neither of a third of the sheets, nor of the profile that somebody has."""
+    sheets = [Sheet(each.facts, each.questions[:8]) for each in ground().sheets[:4]]
+    one, *both = [Sheet(each.facts, each.questions[:20]) for each in ground().profiles[:3]]
+    some, *rest = (
+        month.apart(ground()._replace(sheets=(*each,), profiles=(profile, *both)))
+        for each, profile in ((sheets, one), ([sheets[1], *sheets[1:3], sheets[2]], both[0]))
+    )
+    assert [sheet for sheet, _ in some[0]] == sheets[::3]
+    before, after = ([judging(each)[1] for _, each in (*e[0][:1], *e[1])] for e in (some, *rest))
+    assert (before[0].bilinear == after[0].bilinear).all()
+    assert (before[0].bilinear != judging(ground().model)[1].bilinear).any()
+    assert [(a.pair == b.pair).all() for a, b in zip(before, after, strict=True)] == [1, 1, 0, 0]
 
 
 def test_the_model_is_the_first_judges_and_needs_are_the_seconds() -> None:
@@ -129,59 +148,68 @@ def test_facts_are_counted_once_for_each_recipient(data: st.DataObject) -> None:
     needs = np.array([np.isin(np.arange(4), [*each]) for each in needed_by])
     asked = data.draw(st.lists(st.integers(0, 2), min_size=1, max_size=7))
     many, codes = data.draw(st.tuples(st.integers(1, 3), st.tuples(*[st.integers(0, 2)] * 4)))
-    person = Person(0, codes, tuple(HeldOutRequest(each, 0, ()) for each in asked))
+    person = Person(0, codes, tuple(simulation.HeldOutRequest(each, 0, ()) for each in asked))
     parts, traces = parts_of(person, many), list[Trace]()
     for part in parts:
-        assert part.pause == many * PAUSE
+        assert part.pause == many * simulation.PAUSE
         masks = [data.draw(st.integers(0, 15)) for _ in part.requests]
         traces.append(Trace((), tuple(accumulate(masks, or_))))
-    found = tallied([person], [traces], needs)
+    words = np.array(data.draw(st.lists(st.integers(0, 3), unique=True)), int)
+    found = tallied([Sender(person, small(), NONE, needs[asked], words)], [traces])
     told, needed = set[tuple[int, int]](), set[tuple[int, int]]()
     for at, query in enumerate(asked):
         to = at % many
         told |= {(to, each) for each in members(traces[to].disclosed[at // many])}
         needed |= {(to, each) for each in needed_by[query] if codes[each]}
-        counts = len(needed), len(told), len(told & needed), len(told - needed)
+        own = {(recipient, each) for recipient in range(many) for each in words.tolist()}
+        sets = needed, told, told & needed, needed & own, told & own, told & needed & own
+        counts = *map(len, sets), len(told - needed)
         assert tuple(each[0, at] for each in (*found, found.needless)) == counts
 
 
 def test_all_relevant_sends_what_the_model_says_helps() -> None:
-    """Of what is set; with nothing else, every time."""
-    model = ground().model
-    judged = Judgements.of(model)
-    [person] = drawn_people(model, np.ones(len(model.queries)), 1, 6, seed=3)
-    trace = walk(chooser(RELEVANT, model), model, person)
+    """Of what is set, or written; with nothing else, every time."""
+    [(person, model, own, _, words)] = drawn(ground().sheets[3], 1, 12)
+    judged, sent = Judgements.of(model), 0
+    trace = walk(chooser(RELEVANT, model, own=own), model, person)
     for request, mask in zip(person.requests, trace.sent, strict=True):
-        helps = judged.helpful(Interpretation.exact(request.query)) & np.array(person.codes, bool)
-        assert [*members(mask)] == np.flatnonzero(helps).tolist()
+        reading = Interpretation.exact(request.query)
+        helps, chances = judged.helpful(reading), chances_of(own, request.text, reading, model, ())
+        helps[words] |= chances[:, 0] >= judged.least[words]
+        assert [*members(mask)] == np.flatnonzero(helps & np.array(person.codes, bool)).tolist()
+        sent |= mask
+    assert {*members(sent)} & {*words.tolist()}
 
 
-SHIPPED = 'preset = "balanced"'
+SHIPPED = 'preset = "balanced"\n'
 YES_TO_ALL = 'preset = "strict"\ndisclose = "auto"\n[attributes]\n"@health" = "auto"\n'
 YES_TO_ALL += "".join(f'{e} = "auto"\n' for e in ("debt", "religion", "orientation", "legal"))
+RULE = '[[rule]]\nrecipient = "s{0}.example"\naddress = "https://s{0}.example/"\nassistant = true\n'
 
 
 @pytest.mark.parametrize(
-    ("seed", "strategy", "policy"),
-    [(1, BALANCED[1], SHIPPED), (5, BALANCED[1], SHIPPED), (4, YES[2], YES_TO_ALL)],
-    ids=["what it was asked counts", "what limits allow is spent", "the week is full"],
+    ("sheet", "strategy", "policy"),
+    [(39, BALANCED[1], SHIPPED), (28, YES[2], YES_TO_ALL)],
+    ids=["what it was asked counts", "the week is full"],
 )
-def test_a_real_daemon_answers_a_stream_alike(seed: int, strategy: Strategy, policy: str) -> None:
-    """The same facts in the same order, request by request, all of them within a moment."""
+def test_a_real_daemon_answers_a_stream_alike(sheet: int, strategy: Strategy, policy: str) -> None:
+    """The same facts in the same order, in own words too, all of them within a moment."""
     world = world_of([in_country(read(each), "us") for each in shipped_models()])
-    topics = np.isin(np.arange(len(world.queries)), range(0, 200, 25)) / 8.0
-    [person] = drawn_people(world, topics, 1, 24, seed)
-    pairs = zip(world.attributes, person.codes, strict=True)
+    few = Sheet(ground().sheets[sheet].facts, ground().sheets[sheet].questions[:8])
+    [(person, model, own, _, words)] = drawn(few, 1, 24, world)
+    pairs = zip(world.attributes[: world.persons], person.codes, strict=False)
     values = {each.name: each.values[code] for each, code in pairs if code}
-    agent, expected = Reticent(strategy, world), list[list[list[str]]]()
+    agent, expected = Reticent(strategy, model, own=own), list[list[list[str]]]()
     for part in parts_of(person, 2):
-        steps = requests_of(agent.chosen, world, part._replace(pause=timedelta(0)))
-        expected.append([[world.attributes[e].name for e in each.order] for _, each, _ in steps])
-    with living(policy) as live:
-        unset = [each for each in PROFILE if each not in values]
-        live.call("change_profile", ProfileChange(set=values, unset=unset))
+        steps = requests_of(agent.chosen, model, part._replace(pause=timedelta(0)))
+        expected.append([[model.attributes[e].name for e in each.order] for _, each, _ in steps])
+    with living(policy + RULE.format(0) + RULE.format(1)) as live:
+        live.call("change_profile", ProfileChange(set=values, unset=[*PROFILE.keys() - values]))
+        draft = live.call("propose", FactTexts(texts=[e.words or "" for e in own.facts]))
+        keep = [FactEdit(id=each.fact.id) for each in draft.proposals]
+        live.call("change_profile", ProfileChange(draft=draft.draft, keep=keep))
         for at, request in enumerate(person.requests):
-            text, to = world.queries[request.query].text, f"s{at % 2}.example"
-            answer = live.call("decide", Ask(query=text, recipient=to))
-            assert [*answer.attributes] == expected[at % 2][at // 2]
+            answer = live.call("decide", Ask(query=request.text, recipient=f"s{at % 2}.example"))
+            assert [e.name for e in answer.summary.because] == expected[at % 2][at // 2]
     assert all(map(any, expected))
+    assert {model.attributes[each].name for each in words} & {*chain(*chain(*expected))}

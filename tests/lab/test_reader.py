@@ -1,16 +1,22 @@
 """A reader of the words: how it ranks, against brute force; and people with facts in own words."""
 
+import csv
 from itertools import combinations
+from math import log
+from statistics import fmean
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.stats import pearsonr, spearmanr
 
 from agent.build.relevance import StatementLine
 from agent.decision.cache import Cache
 from agent.decision.own_facts import level_of
-from agent.lab.attack import reader
+from agent.facts import Facts
+from agent.lab.attack import profiles, reader
+from agent.lab.attack.material import EVERYDAY
 from agent.lab.attack.profiles import drawn_values, starts_of, statements_of, with_words
 from agent.lab.attack.reader import expected, near_rows, nearest, others_of, rank
 from agent.lab.attack.simulation import Person
@@ -69,7 +75,7 @@ def test_own_words_are_of_those_who_could_say_them() -> None:
     model, random = ground().model, np.random.default_rng(2)
     statements, starts = statements_of(model, SAID), starts_of(model)
     values = drawn_values(model, model.population.codes[:4000], random)
-    said = statements.profiles(values, random)[:, starts[""] :]
+    said = statements.profiles(values, random)[starts[""] :].T
     for at, fact in enumerate(statements.facts):
         assert fact.terms is not None
         name, code = model.codes_by_meaning.get((fact.kind, fact.value or ""), ("", 0))
@@ -91,3 +97,21 @@ def test_own_words_are_of_those_who_could_say_them() -> None:
     others = others_of(wider, Person(0, wide), mask, random)
     assert (others[:, [*members(mask)]] == np.array(wide)[[*members(mask)]]).all()
     assert ((others == 0) == (np.array(wide) == 0)).all()
+
+
+@given(st.lists(st.tuples(*[st.integers(1, 5)] * 2), min_size=3, max_size=9))
+def test_shares_agree_as_scipy_counts(pairs: list[tuple[int, int]]) -> None:
+    logs = np.log(np.array(pairs, float).T)
+    assume(all(len({*each.tolist()}) > 1 for each in logs))
+    wanted = spearmanr(*logs)[0], pearsonr(*logs)[0], (logs[0] - logs[1]).mean()
+    assert profiles.agreement_of(logs) == pytest.approx(wanted, abs=1e-9)
+
+
+def test_judges_and_suggestions_are_of_the_same_statements() -> None:
+    """The geometric mean of how many of 1,000 would say it, of whom the fewest are "only me"."""
+    rows = [*csv.reader((EVERYDAY / profiles.SHARES).read_text("utf-8").splitlines())][1:]
+    assert len({each for each, *_ in rows} & {each.text for each in ground().statements}) == 300
+    suggested, judged = profiles.judged_shares(EVERYDAY, ground().model)
+    assert judged[0] == pytest.approx(fmean(log(max(float(e) / 1e3, 1e-4)) for e in rows[0][1:]))
+    [fact] = Facts.of(rows[0][:1], ground().model)
+    assert np.exp(suggested[0]) == pytest.approx(fact.terms and fact.terms.share)

@@ -1,4 +1,7 @@
-"""What is given away over many requests: facts told that were needed, and that were not."""
+"""What is given away over many requests: facts told that were needed, and that were not.
+
+People with whole profiles, and facts in own words; what is needed, the model was not made from.
+"""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -8,36 +11,40 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from agent.build.kinds import lines_of, read_file
 from agent.build.options import read_description
-from agent.build.relevance import StatementLine
+from agent.build.phrasings import request_vectors
+from agent.build.relevance import Sheet, StatementLine, bilinear_of, pair_of, pairs_of
 from agent.build.topics import CLEARLY, TopicLine, judged_of, read_topics
 from agent.errors import UsageError
+from agent.facts.proposals import judging
 from agent.lab import Progress, StudyOptions
 from agent.lab.attack.criteria import percent
 from agent.lab.attack.material import DESCRIPTION
 from agent.lab.attack.outcome import Interval, Resamples
-from agent.lab.attack.profiles import drawn_people
-from agent.lab.attack.simulation import PAUSE, Floats, Person, Table, Trace, as_table
+from agent.lab.attack.profiles import WRITTEN, Kept, Sender, senders
+from agent.lab.attack.silence import statements
+from agent.lab.attack.simulation import PAUSE, Floats, Person, Table, Trace, as_table, chooser, walk
 from agent.lab.attack.strategies import NOTHING, PRESETS, Strategy
-from agent.lab.attack.study import Run, worked
 from agent.lab.charts import Chart, Criterion, Panel, Series, criteria_table, section, table
 from agent.model.model import Model
+from agent.model.relevance import helping
 from agent.model.world import in_country
 from agent.tradeoff.tables import UNSPECIFIED, read_only
 
 RECIPIENTS = 1, 3, 6  # that the requests go to, in turn
 HOME = "us"  # whose people the model counts, and where these live
+KEPT = 3  # one sheet of so many is kept out of the build
 MOST_NEEDLESS, LEAST_NEEDED = 0.1, 0.6  # of the facts told; of the facts needed
 RELEVANT = Strategy(name="all relevant", telling="relevant")
 # As the presets are shipped: for whom limits are kept is theirs.
 YES = [Strategy(name=f"{e}, yes to all", preset=e, answered=True, unset=True) for e in PRESETS]
 BALANCED = YES[1], replace(YES[1], name="balanced, nobody answers", answered=False)
 MONTHLY = (NOTHING, RELEVANT, *YES, BALANCED[1])
-HEAD = (
-    "recipients, sent, facts told, not needed of these, told of those needed, had all been needed"
-)
+HEAD = "recipients, sent, facts told, not needed of these, told of those needed, "
+HEAD += "had all been needed, in own words, not needed of these, told of those needed"
 TITLE = "What a month of requests gives away"
 
 
@@ -45,7 +52,8 @@ class Ground(NamedTuple):
     """A model by one judge, and what another says: ``needs``: bool, shape (queries, attributes).
 
     ``judged``: bool, shape (queries,), the topics that the other judge looked at; ``phrasings``:
-    of each what people ask; ``statements``: what they say of themselves.
+    of each what people ask; ``statements``: what they say of themselves; ``sheets``: some of both,
+    judged pair by pair; ``profiles``: invented people, likewise.
     """
 
     model: Model
@@ -53,18 +61,24 @@ class Ground(NamedTuple):
     judged: Table
     phrasings: tuple[tuple[str, ...], ...]
     statements: tuple[StatementLine, ...]
+    sheets: tuple[Sheet, ...]
+    profiles: tuple[Sheet, ...]
 
 
 class Tally(NamedTuple):
     """Facts after each of T requests, over all recipients; float64, shape (people, T) each.
 
     ``needed``: those of a person that some request to a recipient so far needs, once for each such
-    recipient; ``told``: those that recipients hold; ``useful``: those that are both.
+    recipient; ``told``: those that recipients hold; ``useful``: those that are both. The others are
+    the same of facts in own words.
     """
 
     needed: Floats
     told: Floats
     useful: Floats
+    needed_words: Floats
+    told_words: Floats
+    useful_words: Floats
 
     @property
     def needless(self) -> Floats:
@@ -125,7 +139,12 @@ def ground_of(folder: Path, model: Model) -> Ground:
     ]
     judges = read_only(np.array(needs)), read_only(np.array([*map(bool, again)]))
     statements = tuple(read_file(note.statements, partial(lines_of, kind=StatementLine)))
-    return Ground(model, *judges, tuple(each.phrasings for each in topics), statements)
+    sheets, profiles = (
+        tuple(read_file(each, partial(lines_of, kind=Sheet)))
+        for each in (note.judged, note.profiles)
+    )
+    phrasings = tuple(each.phrasings for each in topics)
+    return Ground(model, *judges, phrasings, statements, sheets, profiles)
 
 
 def parts_of(person: Person, recipients: int) -> list[Person]:
@@ -136,17 +155,39 @@ def parts_of(person: Person, recipients: int) -> list[Person]:
     ]
 
 
-def tallied(people: Sequence[Person], traces: Sequence[Sequence[Trace]], needs: Table) -> Tally:
-    """Count what was told; ``traces``: of each person, by recipient; ``needs``: as in `Ground`."""
-    steps = np.zeros((len(people), len(people[0].requests), len(Tally._fields)))
-    for line, person, by_recipient in zip(steps, people, traces, strict=True):
-        queries = [each.query for each in person.requests]
-        has = np.array(person.codes) != UNSPECIFIED
+def apart(ground: Ground) -> tuple[tuple[Kept, ...], tuple[Kept, ...]]:
+    """Sheets of facts and requests, each with the model as it would be had it not learnt from them.
+
+    First a third of those from which the model learns which topics a fact helps with; then the
+    profiles, one of which is kept out each time. The encoder saw the first, and not the second.
+    """
+    model, judge, profiles = ground.model, judging(ground.model)[1], ground.profiles
+    rest = [each for at, each in enumerate(ground.sheets) if at % KEPT]
+    texts = tuple(dict.fromkeys(each.text for sheet in rest for each in sheet.questions))
+    signs = np.log(helping(statements(model).topics))
+    by_text = dict(zip((each.text for each in ground.statements), signs, strict=True))
+    with threadpool_limits(1):
+        vectors = dict(zip(texts, request_vectors(texts), strict=True))
+        fewer = replace(judge, bilinear=bilinear_of(rest, vectors, by_text))
+        pairs = [pairs_of(model, judge, each) for each in profiles]
+        weights = [pair_of([*pairs[:at], *pairs[at + 1 :]]) for at in range(len(pairs))]
+    learnt = fewer, *(replace(judge, pair=each) for each in weights)
+    first, *others = (replace(model, tables=replace(model.tables, relevance=e)) for e in learnt)
+    return tuple((e, first) for e in ground.sheets[::KEPT]), (*zip(profiles, others, strict=True),)
+
+
+def tallied(some: Sequence[Sender], traces: Sequence[Sequence[Trace]]) -> Tally:
+    """Count what was told; ``traces``: of each person, by recipient."""
+    steps = np.zeros((len(some), len(some[0].person.requests), len(Tally._fields)))
+    for line, sender, by_recipient in zip(steps, some, traces, strict=True):
+        has = np.array(sender.person.codes) != UNSPECIFIED
         for at, trace in enumerate(by_recipient):
-            told = as_table(trace.disclosed, len(has))
-            needed = np.logical_or.accumulate(needs[queries[at :: len(by_recipient)]] & has)
-            counts = [each.sum(axis=1) for each in (needed, told, told & needed)]
-            line[at :: len(by_recipient)] = np.diff(np.stack(counts, 1), axis=0, prepend=0)
+            told, every = as_table(trace.disclosed, len(has)), slice(at, None, len(by_recipient))
+            needed = np.logical_or.accumulate(sender.needs[every] & has)
+            facts = needed, told, told & needed
+            counts = [each.sum(axis=1) for each in facts]
+            counts += [each[:, sender.words].sum(axis=1) for each in facts]
+            line[every] = np.diff(np.stack(counts, 1), axis=0, prepend=0)
     return Tally(*np.moveaxis(steps.cumsum(axis=1), 2, 0))
 
 
@@ -155,23 +196,24 @@ def month(
     options: StudyOptions,
     progress: Progress,
     strategies: Sequence[Strategy] = MONTHLY,
+    sheets: Sequence[Kept] = (),
 ) -> MonthStudy:
-    """Simulate people, by some strategies; one process, whatever the options say."""
-    model, weights = ground.model, ground.model.tables.query_weights * ground.judged
-    asked = weights / weights.sum()
-    people = drawn_people(model, asked, options.people, options.requests, options.seed)
-    parts = [part for many in RECIPIENTS for person in people for part in parts_of(person, many)]
-    traces = {
-        strategy: iter(some)
-        for strategy, some in worked(
-            model, dict.fromkeys(strategies, parts), Run(1, progress)
-        ).items()
-    }
+    """Simulate people, by some strategies; one process, whatever the options say.
+
+    ``sheets``: as of `senders`, by default the first of `apart`.
+    """
+    sheets, often = sheets or apart(ground)[0], ground.model.tables.query_weights * ground.judged
+    people, traces = list[Sender](), defaultdict[tuple[int, Strategy], list[list[Trace]]](list)
+    for sender in senders(ground.needs, often, sheets, options):
+        people.append(sender)
+        for strategy in strategies:
+            choose = chooser(strategy, sender.model, own=sender.own)
+            for many in RECIPIENTS:
+                walks = [walk(choose, sender.model, e) for e in parts_of(sender.person, many)]
+                traces[many, strategy].append(walks)
+        progress("sending requests", len(people) / options.people)
     tallies = {
-        many: {
-            each: tallied(people, [[next(of) for _ in range(many)] for _ in people], ground.needs)
-            for each, of in traces.items()
-        }
+        many: {each: tallied(people, traces[many, each]) for each in strategies}
         for many in RECIPIENTS
     }
     return MonthStudy(options, tallies, int(ground.judged.sum()))
@@ -196,20 +238,23 @@ def note_of(study: MonthStudy) -> str:
     options = study.options
     return (
         f"SYNTHETIC people: {options.people:,} drawn as the model of everyday facts counts them, "
-        f"each with {options.requests:,} requests on {study.topics} topics that were judged twice. "
-        "The model is of the first judge's word alone, needed is what the second called clearly "
-        f"better or decisive. Seed {options.seed}. In brackets: 95 % of resamples of the people."
+        f"with up to {WRITTEN} facts in own words and {options.requests:,} requests each, on some "
+        f"of {study.topics} topics judged twice. The model is of the first judge's word; needed is "
+        "what the second calls clearly better, or of own words a sheet kept from it decisive. "
+        f"Seed {options.seed}. In brackets: 95 % of resamples of the people."
     )
 
 
 def shares_of(tally: Tally, resamples: Resamples) -> Sequence[Interval | None]:
     """Of the facts told in the end, how many were not needed; of those needed, how many told.
 
-    And how many as many facts could have told, had each been needed.
+    And how many as many facts could have told, had each been needed. Then the first two of facts in
+    own words.
     """
-    needed, told, useful, needless = (each[:, -1] for each in (*tally, tally.needless))
-    most = np.minimum(told, needed)
-    return [resamples.ratio(*e) for e in ((needless, told), (useful, needed), (most, needed))]
+    needed, told, useful, needed_words, told_words, useful_words = (each[:, -1] for each in tally)
+    words = (told_words - useful_words, told_words), (useful_words, needed_words)
+    pairs = (told - useful, told), (useful, needed), (np.minimum(told, needed), needed), *words
+    return [resamples.ratio(*each) for each in pairs]
 
 
 def month_criteria(study: MonthStudy) -> list[Criterion]:
@@ -217,7 +262,7 @@ def month_criteria(study: MonthStudy) -> list[Criterion]:
     judged = list[Criterion]()
     for many, tallies in study.tallies.items():
         for strategy in BALANCED:
-            needless, told, _ = shares_of(tallies[strategy], study.resamples)
+            needless, told, *_ = shares_of(tallies[strategy], study.resamples)
             for what, bar, share, sign in (
                 ("facts told that were not needed", MOST_NEEDLESS, needless, 1),
                 ("needed facts that were told", LEAST_NEEDED, told, -1),
@@ -250,6 +295,7 @@ def month_table(study: MonthStudy) -> str:
     rows = list[tuple[str, ...]]()
     for many, tallies in study.tallies.items():
         for strategy, tally in tallies.items():
-            shares = map(_shown, shares_of(tally, study.resamples))
-            rows.append((f"{many}", strategy.name, f"{tally.told[:, -1].mean():.1f}", *shares))
+            shares = [*map(_shown, shares_of(tally, study.resamples))]
+            told, words = (f"{e[:, -1].mean():.1f}" for e in (tally.told, tally.told_words))
+            rows.append((f"{many}", strategy.name, told, *shares[:3], words, *shares[3:]))
     return table(HEAD.split(", "), rows)

@@ -3,44 +3,30 @@
 And what they would say in own words, by the shares that are suggested for statements.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import csv
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from graphlib import TopologicalSorter
 from itertools import accumulate, pairwise
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from agent.build.relevance import StatementLine
+from agent.build.relevance import Sheet, StatementLine
 from agent.decision.cache import Cache
 from agent.decision.own_facts import OwnFacts, extended, level_of
 from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.facts.proposals import Facts, shares_of
+from agent.lab import StudyOptions
 from agent.lab.attack.simulation import Codes, Floats, HeldOutRequest, Indexes, Person, Table
 from agent.model.model import Model
+from agent.model.world import LEAST_SHARE
 from agent.tradeoff.tables import UNSPECIFIED
 
 WRITTEN = 12  # facts in own words that a person has, of as many kinds
-NOBODYS = -1
-
-
-def drawn_people(
-    model: Model, asked: Floats, people: int, requests: int, seed: int
-) -> tuple[Person, ...]:
-    """Draw so many people of a model that has kinds, with so many requests each.
-
-    ``asked``: float64, shape (Q,), how often each query is asked, of sum 1. Who is drawn, and what
-    they ask first, does not depend on how many there are. UsageError as `whole_profile`.
-    """
-    population, drawn, queries = model.population, list[Person](), np.cumsum(asked)
-    for number in range(people):
-        random = np.random.default_rng((seed, number))
-        [row] = rows_of(model, 1, random).tolist()
-        codes = whole_profile(model, population.codes[row].tolist(), random)
-        draws = [random.random() * queries[-1] for _ in range(requests)]
-        places = np.searchsorted(queries, draws, side="right").tolist()
-        drawn.append(Person(row, codes, tuple(HeldOutRequest(each, 0, ()) for each in places)))
-    return tuple(drawn)
+NOBODYS, DECISIVE = -1, 2  # the level at which a fact is needed
+SHARES = "shares.csv"  # of the statements in it, how many of 1,000 people would say each
 
 
 def rows_of(
@@ -116,7 +102,10 @@ def drawn_values(model: Model, columns: Codes, random: np.random.Generator) -> T
         if kind.given is not None:
             above = kind.column if kind.parent is None else columns.shape[1] + kind.parent
             given, of_parent = kind.given, drawn[:, places[above or 0]]
-        chances = np.where(of_parent[:, :, None], given, -1.0).max(axis=1)
+        if (of_parent.sum(axis=1) == 1).all():
+            chances = given[of_parent.argmax(axis=1)]
+        else:
+            chances = np.where(of_parent[:, :, None], given, -1.0).max(axis=1)
         if kind.holders is not None:
             chances = chances * ~drawn[:, of_kind[kind.holders]][:, :1]
         if kind.several:
@@ -147,14 +136,14 @@ class Statements(NamedTuple):
     helped: tuple[tuple[int, ...], ...]
 
     def profiles(self, values: Table, random: np.random.Generator) -> Table:
-        """Whole profiles of people who hold these values: bool, shape (N, values + S).
+        """Whole profiles of people who hold these values: bool, shape (values + S, N).
 
-        What they would say is drawn behind what they hold.
+        What they would say is drawn below what they hold.
         """
-        said = random.random((len(values), len(self.facts)), np.float32) < self.chances
+        said = random.random((len(self.facts), len(values)), np.float32) < self.chances[:, None]
         able = np.flatnonzero(self.needs != NOBODYS)
-        said[:, able] &= values[:, self.needs[able]]
-        return np.concatenate([values, said], axis=1)
+        said[able] &= values.T[self.needs[able]]
+        return np.concatenate([values.T, said])
 
 
 def statements_of(model: Model, lines: Sequence[StatementLine]) -> Statements:
@@ -201,3 +190,79 @@ def with_words(
         if not has:
             values[at] = wider.person_codes[wider.attributes[at].name][level_of(fact)]
     return wider, tuple(values), own, ids
+
+
+Kept = tuple[Sheet, Model]
+"""A sheet of facts and requests, and a model that did not learn from it."""
+
+
+class Sender(NamedTuple):
+    """Somebody who sends requests, and who has facts in own words, one of a kind at most.
+
+    ``model``: with places for these, by which their agent decides; ``needs``: bool, shape (T, P),
+    which of their attributes each request needs; ``words``: intp, those behind which there are
+    own words.
+    """
+
+    person: Person
+    model: Model
+    own: OwnFacts
+    needs: Table
+    words: Indexes
+
+
+def senders(
+    by_topic: Table, often: Floats, sheets: Sequence[Kept], options: StudyOptions
+) -> Iterator[Sender]:
+    """Draw people of a model that has kinds, with their requests.
+
+    Each has a sheet: what they ask is on it, by how often its topics are asked, and so is what they
+    say in own words: of those facts which they could say, by how many would. Who is drawn, and what
+    they ask first, does not depend on how many there are. ``by_topic``: bool, shape (topics,
+    attributes), what of the rest each topic needs; ``often``: float64, shape (topics,), how often
+    it is asked. UsageError for a model without kinds.
+    """
+    for number in range(options.people):
+        random = np.random.default_rng((options.seed, number))
+        sheet, model = sheets[int(random.integers(len(sheets)))]
+        [row] = rows_of(model, 1, random).tolist()
+        codes = whole_profile(model, model.population.codes[row].tolist(), random)
+        written = statements_of(model, [StatementLine(each, "", {}) for each in sheet.facts])
+        order = np.argsort(random.exponential(size=len(sheet.facts)) / written.chances)
+        some = [written.facts[each] for each in order.tolist()]
+        wider, codes, own, ids = with_words(model, codes, some, Cache())
+        queries = [model.read(each.text).query for each in sheet.questions]
+        topics = np.array([NOBODYS if each is None else each for each in queries])
+        upto = np.cumsum(np.where(topics == NOBODYS, 0, often[topics]))
+        asked = np.searchsorted(upto, random.random(options.requests) * upto[-1], side="right")
+        needs = np.zeros((len(asked), wider.persons), np.bool_)
+        needs[:, : by_topic.shape[1]] = by_topic[topics[asked]]
+        facts = [int(each) - 1 for each in ids.values()]
+        needs[:, [*ids]] |= sheet.levels()[asked][:, facts] >= DECISIVE
+        sent = (HeldOutRequest(int(topics[e]), 0, (), sheet.questions[e].text) for e in asked)
+        yield Sender(Person(row, codes, tuple(sent)), wider, own, needs, np.array([*ids], np.intp))
+
+
+def judged_shares(folder: Path, model: Model) -> Floats:
+    """The logarithms of shares that are suggested for statements, and of what judges said of them.
+
+    float64, shape (2, S); the second are judges' means, from LEAST_SHARE. ``folder``: with SHARES.
+    """
+    with (folder / SHARES).open(encoding="utf-8", newline="") as file:
+        (_, *texts), *judges = zip(*csv.reader(file), strict=True)
+    suggested = [(each.terms and each.terms.share) or 0.0 for each in Facts.of(texts, model)]
+    judged = np.array([[float(each) / 1000 for each in said] for _, *said in judges])
+    return np.array([np.log(suggested), np.log(judged.clip(LEAST_SHARE)).mean(axis=0)])
+
+
+def agreement_of(logs: Floats) -> Floats:
+    """How well two sets of shares agree, by their logarithms, shape (2, S): float64, shape (3,).
+
+    The correlation of ranks (Spearman), that of logarithms (Pearson), and how much larger the
+    logarithms of the first are on average.
+    """
+    ranks = list[Floats]()
+    for each in logs:
+        _, places, counts = np.unique(each, return_inverse=True, return_counts=True)
+        ranks.append((counts.cumsum() - (counts - 1) / 2)[places])
+    return np.array([*(np.corrcoef(*e)[0, 1] for e in (ranks, logs)), np.subtract(*logs).mean()])

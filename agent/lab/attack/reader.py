@@ -100,12 +100,13 @@ def ranked(
     """Where the reader has somebody: by the facts told; by these, and then by the questions.
 
     And of how many people the others are drawn, who agree with what was told of columns to within
-    one step. ``held``: the whole profiles of people with these values, a row each, as ``profile``
-    is; ``vectors``: of their facts; ``told``: facts, by their places there, and codes of columns.
+    one step. ``held``: the whole profiles of people with these values, a column each, as
+    ``profile`` is; ``vectors``: of their facts; ``told``: facts, by their places there, and codes
+    of columns.
     """
     population, rows = model.population, near_rows(model, told[1])
     values = drawn_values(model, population.codes[rows_of(model, LISTED - 1, random, rows)], random)
-    profiles = np.concatenate([profile[None], held(values)]).T
+    profiles = np.column_stack([profile, held(values)])
     by_facts = FACTS_FIRST * nearest(vectors[[*told[0]]], profiles, vectors)
     by_both = by_facts + nearest(encoder.encode(questions, question=True), profiles, vectors)
     return rank(by_facts), rank(by_both), float(np.sum(np.asarray(population.weights), where=rows))
@@ -120,8 +121,9 @@ def others_of(model: Model, person: Person, mask: int, random: np.random.Generat
     codes, own = model.population.codes, np.array(person.codes, np.uint8)
     columns = [each for each in members(mask) if each < codes.shape[1]]
     agree = (codes[:, columns] == own[columns]).all(axis=1)
-    rows = codes[rows_of(model, TRIED, random, agree if agree.any() else None)].tolist()
-    drawn = np.array([drawing.whole_profile(model, each, random) for each in rows], np.uint8)
+    rows = codes[rows_of(model, TRIED, random, agree if agree.any() else None)]
+    values = drawn_values(model, rows, random)
+    drawn = np.array([drawing.codes_of(model, each, random) for each in values], np.uint8)
     kept = np.isin(np.arange(len(own)), [*members(mask), *model.own]) | (own == UNSPECIFIED)
     return np.vstack([own, np.where(kept | (drawn == UNSPECIFIED), own, drawn)])
 
@@ -138,7 +140,7 @@ def ranks(ground: Ground, options: StudyOptions, progress: Progress) -> Ranks:
         random = np.random.default_rng((options.seed, number))
         [row] = rows_of(model, 1, random).tolist()
         held = partial(statements.profiles, random=random)
-        profile = held(drawn_values(model, model.population.codes[row : row + 1], random))[0]
+        profile = held(drawn_values(model, model.population.codes[row : row + 1], random))[:, 0]
         codes = drawing.codes_of(model, profile, random)
         said = random.permutation(np.flatnonzero(profile[starts[""] :])).tolist()
         wide = drawing.with_words(model, codes, [statements.facts[each] for each in said], cache)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,6 @@ from agent.decision.context import Context, Terms, relevant, rulebook, stands_ou
 from agent.decision.decide import decide
 from agent.decision.knowledge import Holdings, Knowledge
 from agent.decision.own_facts import NONE, OwnFacts
-from agent.decision.topics import Judgements
 from agent.decision.values import Decision, Request
 from agent.lab.attack.strategies import Strategy
 from agent.model.model import Model
@@ -166,20 +166,34 @@ class ChosenSet(NamedTuple):
 Chooser = Callable[[PosedRequest, Person], ChosenSet]  # what one person's request carries
 
 
-def chooser(strategy: Strategy, model: Model, requested: frozenset[str] | None = None) -> Chooser:
-    """Prepare how a strategy chooses; ``requested``: as of `Reticent`.
+@lru_cache(maxsize=1)
+def _cache_for(_own: OwnFacts) -> Cache:
+    """The cache of the latest person, which all strategies share."""
+    return Cache()
+
+
+def chooser(
+    strategy: Strategy, model: Model, requested: Names = None, own: OwnFacts = NONE
+) -> Chooser:
+    """Prepare how a strategy chooses; ``requested``, ``own``: as of `Reticent`.
 
     Everything is all that the model has, asked for or not: no service can know more. Relevant is
-    what a person has set and a model of topics judges to help.
+    what a person has set, or wrote, and a model of topics judges to help.
     """
     if strategy.telling == "reticent":
-        return Reticent(strategy, model, requested).chosen
+        return Reticent(strategy, model, requested, own).chosen
     if strategy.telling == "relevant":
-        judged = Judgements.of(model)
-        helps = [np.flatnonzero(row).tolist() for row in judged.likely >= judged.least]
-        return lambda question, person: ChosenSet(
-            tuple(at for at in helps[question.query] if person.codes[at] != UNSPECIFIED)
-        )
+        of_all, cache = (Terms(), Knowledge(), model), _cache_for(own)
+
+        def relevant_to(question: PosedRequest, person: Person) -> ChosenSet:
+            request = Request(question.text or model.queries[question.query].text)
+            context = Context(request, *of_all, cache=cache, own=own)
+            helps, filled = cache.judgements(model).helpful(context.meaning), context.filled
+            helps[[*filled.facts]] |= filled.carried
+            some = np.flatnonzero(helps[: model.persons]).tolist()
+            return ChosenSet(tuple(at for at in some if person.codes[at] != UNSPECIFIED))
+
+        return relevant_to
     every = len(model.attributes) if strategy.telling == "everything" else 0
     fixed = ChosenSet(tuple(range(every)))
     return lambda *_: fixed
@@ -199,7 +213,7 @@ class Reticent:
         self._own = own
         self._strategy, self._model = strategy, model
         self._requested = None if requested is None else tuple(sorted(requested))
-        self._cache = Cache()
+        self._cache = _cache_for(own)
         self._names = [attribute.name for attribute in model.attributes]
         self._places = {name: place for place, name in enumerate(self._names)}
         self._rules: Rulebook | None = None

@@ -11,15 +11,18 @@ from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions
 from agent.lab.attack import month as months
 from agent.lab.attack.criteria import number
+from agent.lab.attack.outcome import DRAWS, between
+from agent.lab.attack.profiles import agreement_of, judged_shares
 from agent.lab.attack.reader import ANYBODYS, BAR, LISTED, Ranks, ranks
 from agent.lab.attack.silence import Silence, page_of, requests_in, silence
-from agent.lab.attack.strategies import NOTHING
 from agent.lab.charts import Chart, Criterion, Panel, Series, criteria_table, section, table
+from agent.model.model import Model
 
 LONGER, FEWER = 5, 2  # how many times as many requests, of people how few of all
 SILENT_FOR = 100  # requests
 READ = "sent; questions; expected; found; with the questions; first; ln of found over expected"
 READ += "; with the questions; bits told; by silence"
+SHARED = "correlation of ranks; of logarithms; mean ln of suggested over judged"
 
 
 def charts_of(
@@ -46,6 +49,15 @@ def charts_of(
     ]
 
 
+def shares_table(folder: Path, model: Model, seed: int) -> str:
+    """How well suggested shares agree with judges', with 95 % of resamples of the statements."""
+    logs = judged_shares(folder, model)
+    samples = np.random.default_rng(seed).integers(len(logs.T), size=(DRAWS, len(logs.T)))
+    drawn = np.array([agreement_of(logs[:, some]) for some in samples])
+    figures = zip(agreement_of(logs), drawn.T, strict=True)
+    return table(SHARED.split("; "), [[number(between(*each), 2) for each in figures]])
+
+
 def report(
     folder: Path, options: StudyOptions, progress: Progress
 ) -> tuple[str, list[Chart], list[Criterion]]:
@@ -53,10 +65,12 @@ def report(
 
     ``folder``: with the tables of everyday facts. UsageError as `months.ground_of`.
     """
-    ground = months.ground_of(folder, load_model())
-    study = months.month(ground, options, progress)
+    ground, balanced = months.ground_of(folder, load_model()), months.BALANCED[:1]
+    sheets, profiles = months.apart(ground)
+    study = months.month(ground, options, progress, sheets=sheets)
     more = replace(options, people=-(-options.people // FEWER), requests=LONGER * options.requests)
-    later = months.month(ground, more, progress, (NOTHING, months.BALANCED[0]))
+    later = months.month(ground, more, progress, balanced, sheets)
+    unseen = months.month(ground, options, progress, balanced, profiles)
     found = ranks(ground, options, progress)
     families = silence(requests_in(folder)[:SILENT_FOR], progress)
     rows, judged = list[tuple[str, ...]](), months.month_criteria(study)
@@ -80,10 +94,12 @@ def report(
             told=months.month_table(study),
             more=more,
             later=months.month_table(later),
+            unseen=months.month_table(unseen),
             listed=LISTED,
             read=table(READ.split("; "), rows),
             silent_for=SILENT_FOR,
             families=page_of(families),
+            shares=shares_table(folder, ground.model, options.seed),
             criteria=criteria_table(judged),
         )
     )
