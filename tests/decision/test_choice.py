@@ -66,10 +66,7 @@ def test_each_request_carries_its_part_of_the_plan() -> None:
 
 @given(worlds(), st.integers(1, 40), st.floats(0.1, 0.99), st.integers(0, 50))
 def test_a_plan_counts_requests(world: World, times: int, sure: float, horizon: int) -> None:
-    """This one, half of those asked before, and the horizon: by query where there is no mean.
-
-    Of topics there is one, however few they are.
-    """
+    """This one, half of those asked before, and the horizon: by query where there is no mean."""
     model, last = world.model, len(world.model.queries) - 1
     terms = replace(world.terms, memory="remembers", limits=Limits(), horizon=horizon)
     known = replace(world.known, queries=((0, times),))
@@ -81,7 +78,7 @@ def test_a_plan_counts_requests(world: World, times: int, sure: float, horizon: 
         (Interpretation.exact(0), 0),
     ):
         plan = planned_for(prepare(replace(context, reading=reading)), 0)
-        if len(usual) > choice.FEWEST or model.tables.judged is not None:
+        if len(usual) > choice.FEWEST or model.tables.judged is not None:  # topics have a mean
             expected, rest = {0: again}, [horizon]
         else:
             expected, rest = dict(enumerate(usual)), []
@@ -93,6 +90,9 @@ def test_a_plan_counts_requests(world: World, times: int, sure: float, horizon: 
         assert others == pytest.approx(expected)
         assert plan.numbers[0] == pytest.approx(at_hand)
         assert [*plan.numbers[1 + len(expected) :]] == rest
+        if rest and (mix := choice._mix(model, context.cache)):  # noqa: SLF001  (in any plan)
+            bits = plan.portfolio.bits[-1] / (choice.STILL_ADDS if terms.results == "both" else 1)
+            assert mix.value(plan.portfolio.uses[-1]) == pytest.approx(bits)
 
 
 @given(worlds())
