@@ -136,12 +136,11 @@ def _begins(part: str, before: str, joint: str, *, own: bool) -> bool:
     plain = short and not english("small").match(f"{before} {part}")
     roles = comma and english("role").match(part) and english("role").match(before)
     after_state = comma and english("state").fullmatch(before) and not english("more").match(part)
-    if not (subject or verb or counted or aged or state or plain or roles or after_state):
-        return False
+    alone = state or plain or roles or after_state
     unclosed = before.count("(") > before.count(")") or before.count('"') % 2
     belongs = english("pronoun").search(part) or (aged and english("with").search(before))
     linked = joint.strip() in {"", "with"} and english("relative").search(before)
-    if unclosed or belongs or linked:
+    if not (subject or verb or counted or aged or alone) or unclosed or belongs or linked:
         return False
     if subject or not own:  # but not in "my wife and I"
         return bool(subject) and (own or comma or bool(english("subject").match(before)))
