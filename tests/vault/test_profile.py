@@ -20,7 +20,7 @@ from agent.vault.store import MAX_ITEM_BYTES
 from tests.model.examples import judged_model
 from tests.vault.doubles import MemoryStore
 from tests.vault.histories import NOW
-from tests.vault.values import EARLIER, change, facts_of, model_of, new_id, own_values, sexes
+from tests.vault.values import change, facts_of, model_of, new_id, own_values, sexes
 
 AGE = ("unspecified", "young", "old")
 REGION = ("unspecified", "uk", "france")
@@ -85,28 +85,6 @@ def test_a_stop_holds_until_the_facts_or_the_limits_change() -> None:
 def _of_model(values: dict[str, str], model: Model) -> dict[str, str]:
     own = {each.name for each in model.attributes}
     return {name: value for name, value in values.items() if name in own}
-
-
-@given(GIVEN, GIVEN, st.sets(st.sampled_from(NAMES)))
-def test_a_change_changes_what_it_names(
-    before: dict[str, str], given_: dict[str, str], unset: set[str]
-) -> None:
-    """And whoever opens the vault later finds the same; what did not change keeps its time."""
-    store = MemoryStore()
-    profile = Profile(store)
-    change(profile, before, (), BOTH)
-    old = {each.kind: each for each in profile.facts}
-    gone = sorted(unset - given_.keys())
-    later = NOW + timedelta(days=1)
-    profile.keep(planned(profile.facts, given_, gone, BOTH, later, new_id))
-    after = {name: value for name, value in before.items() if name not in unset} | given_
-    assert own_values(profile) == after
-    assert Profile(store).facts == profile.facts
-    for fact in profile.facts:
-        same = before.get(fact.kind) == fact.value
-        assert fact.set_at == (EARLIER if same else later)
-        assert fact.kind not in old or fact.id == old[fact.kind].id
-    assert len({each.id for each in profile.facts}) == len(profile.facts)
 
 
 WORK = model_of({"work": ("unspecified", "no", "yes"), "job": ("unspecified", "none", "clerk")})

@@ -223,7 +223,10 @@ def test_which_facts_are_set_depends_on_no_value(
 def test_a_change_changes_what_it_names_and_what_hangs_on_that(
     before: dict[str, str], given_: dict[str, str], unset: set[str]
 ) -> None:
-    """Against a computation by the table; what is named stays as it is stated."""
+    """Against a computation by the table; what is named stays as it is stated.
+
+    Whoever opens the vault later finds the same; what did not change keeps its time.
+    """
     gone = sorted(unset - given_.keys())
     facts = after((), possible(before, {}))
     then = values_of(facts)
@@ -238,9 +241,16 @@ def test_a_change_changes_what_it_names_and_what_hangs_on_that(
             expected.pop(name, None)
         elif by in given_ and (name in now or then.get(name) in (None, past.get(name))):
             expected[name] = now.get(name, "unspecified")
-    changed = after(facts, given_, gone)
+    later, old, store = NOW + timedelta(days=1), {each.kind: each for each in facts}, MemoryStore()
+    changed = planned(facts, given_, gone, LIVES, later, new_id)
     assert values_of(changed) == expected
     assert after(changed, given_, gone) == changed
+    Profile(store).keep(changed)
+    assert Profile(store).facts == changed
+    for fact in changed:
+        assert fact.set_at == (NOW if then.get(fact.kind) == fact.value else later)
+        assert fact.kind not in old or fact.id == old[fact.kind].id
+    assert len({each.id for each in changed}) == len(changed)
 
 
 @given(LIFE_VALUES, st.randoms(use_true_random=False), st.permutations(LIVES))
