@@ -276,8 +276,8 @@ def test_classes_of_everybody_serve_where_all_rows_agree(world: World, data: st.
     """Whatever is disclosed, figures are the same to the last bit."""
     facts, crowd = data.draw(st.sets(st.integers(0, world.persons - 1))), world.population
     known, everybody = [(each, 1) for each in facts], AnonymitySet(crowd, world.cards)
+    sets = [AnonymitySet(crowd, world.cards, known, everybody=e) for e in (None, everybody)]
     for mask in range(1 << world.persons):
-        sets = (AnonymitySet(crowd, world.cards, known, everybody=e) for e in (None, everybody))
         assert len({(e.people, e.identifiability(mask, "maxprob", 1)) for e in sets}) == 1
 
 
