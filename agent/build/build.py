@@ -18,7 +18,7 @@ from agent.build.tables import Source, open_tables
 from agent.build.topics import topics_model
 from agent.errors import UsageError, normalise
 from agent.model.attributes import Query
-from agent.model.model import Figure, Model, masks_of
+from agent.model.model import PRIVATE, Figure, Model, masks_of
 from agent.model.tables import gather
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -50,7 +50,7 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         progress("reading", 0.5)
         source = source_of(log)
     progress("reading", 1.0)
-    if options.description.topics is not None:
+    if options.description.topics is not None and options.private is None:
         if options.events is not None or options.phrasings is not None:
             what = "a model of topics has no events, and no phrasings but those of its topics"
             raise UsageError(what, "give --users and --describe only")
@@ -62,7 +62,8 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         model = replace(model, tables=replace(model.tables, singles=singles))
         progress("counting", 1.0)
     else:
-        model = model_of(source, options, progress)
+        make = model_of if options.private is None else private_model
+        model = make(source, options, progress)
         near = precomputed(model, partial(progress, "storing what decisions look at"))
         model = replace(model, tables=replace(model.tables, near=near))
         if options.phrasings is None or options.background is None:
@@ -89,6 +90,34 @@ def model_of(source: Source, options: BuildOptions, progress: Progress) -> Model
     observations = observe(source, options, partial(progress, "counting"))
     progress("counting", 1.0)
     return model_from(observations, options, progress)
+
+
+def private_model(source: Source, options: BuildOptions, progress: Progress) -> Model:
+    """Build a model under differential privacy for people, with the extra `private`.
+
+    Its rows are drawn, and nobody's: its estimator is `plugin`, and no utility is owed to luck.
+    The same input does not give the same model. UsageError where the description does not list all
+    values, queries and intents, BuildError as `observe`.
+    """
+    from agent.build import private
+
+    progress("counting", 0.0)
+    attributes = private.public_schema(source, options)
+    exact = private.exact_counts(source, attributes, options)
+    counts = private.measured(exact, private.Purse(private.rho_of(options)))
+    progress("counting", 1.0)
+    beta = private.SHRINKAGE if options.shrinkage is None else options.shrinkage
+    plain = replace(options, estimator="plugin", validation=False, shrinkage=beta)
+    model = model_from(private.drawn(counts, attributes, options), plain, progress)
+    stated: dict[str, Figure] = {
+        PRIVATE: options.private,
+        "private_delta": options.delta,
+        "private_per_person": options.per_person,
+        "private_share_of_people": private.PAIRS + private.PEOPLE,
+    }
+    asked = [counts[at, private.INTENT, private.INTENT][0].sum() for at in range(exact.queries)]
+    tables = replace(model.tables, query_weights=np.maximum(asked, 1.0))
+    return replace(model, options={**model.options, **stated}, tables=tables)
 
 
 def model_from(observations: Observations, options: BuildOptions, progress: Progress) -> Model:

@@ -120,9 +120,13 @@ class TopicsNote(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class QueryNote(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is known of a query; ``title``: for people."""
+    """What is known of a query.
 
-    title: str
+    ``title``: for people; ``intents``: all that may be wanted, which a private model needs.
+    """
+
+    title: str = ""
+    intents: tuple[str, ...] = ()
 
 
 class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -251,6 +255,8 @@ class Flag(NamedTuple):
 WEIGHT = "Weight of the prior. By default chosen for each query."
 FEWER = "Drop queries of fewer users."
 SHRINKAGE = MIN_SHRINKAGE, MAX_SHRINKAGE
+PRIVATE = "A model to publish, private to epsilon EPS."
+EPSILON, DELTA = (0.01, 100.0), (1e-15, 1e-3)
 Text = str | None
 File = Path | None
 Whole = int | None
@@ -279,6 +285,11 @@ class BuildOptions:
     min_users: Annotated[int, Flag("min-users", "N", FEWER, 1, MAX_USERS)] = 30
     most_queries: Annotated[Whole, Flag("queries", "N", "Keep the N most frequent.", 1)] = None
     half: Annotated[Half | None, Flag("half", None, "Build from half of the users.")] = None
+    private: Annotated[Number, Flag("private", "EPS", PRIVATE, *EPSILON)] = None
+    delta: Annotated[float, Flag("delta", "D", "With --private: its other half.", *DELTA)] = 1e-6
+    per_person: Annotated[int, Flag("per-person", "N", "With --private: most queries.", 1, 1e3)] = (
+        20
+    )
     validation: bool = True
     description: Description = field(default_factory=Description)
 

@@ -49,6 +49,7 @@ out_option = option("--out", PATH, "DIR", "Where to write.", required=True)
 @click.option("--matching", "of", flag_value="matching", help="Study drawn columns instead.")
 @click.option("--silence", "of", flag_value="silence", help="Study facts in own words instead.")
 @click.option("--rerank", "of", flag_value="rerank", help="Study re-ranked results instead.")
+@click.option("--private", "of", flag_value="private", help="Study models to publish instead.")
 @answers
 def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Output:
     """Let an adversary watch people's agents, and guess who they are.
@@ -59,8 +60,11 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     the table, and all are on the adversary's list. With --matching half of the people of a survey
     draw columns from the others, by default those of everyday facts. With --silence people who have
     one fact in their own words send the first requests of `profiles.jsonl.gz`, likewise. With
-    --rerank what helps is sent, or the results are put into the user's order instead. Writes
-    report.md, which says what was found. Takes minutes. Needs the extras `build` and `lab`.
+    --rerank what helps is sent, or the results are put into the user's order instead. With
+    --private models are built under differential privacy from that half, with so many requests of
+    each person: what they keep, and whether it can be guessed who was there. Writes report.md,
+    which says what was found. Takes minutes. Needs the extras `build` and `lab`; with --private
+    the extra `private`, too.
     """
     with extra("build", "building a model"):
         from agent.lab.attack.matching import matching_of
@@ -83,6 +87,10 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
         if of == "rerank":
             found = rerank_study(material_of(data, progress), given, progress)
             return _told(RERANK_TITLE, rerank_page(found), {"ways": found}, out)
+        if of == "private":
+            with extra("private", "differential privacy"):
+                from agent.lab.attack.private import PRIVATE_TITLE, private_page
+            return _told(PRIVATE_TITLE, private_page(data, given, progress), {}, out)
         if of == "matching":
             text, judged = matching_of(tables(data, EVERYDAY), given, progress)
             return _wrote(write_page(text, (), out), [], judged)

@@ -20,7 +20,7 @@ from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import SLOTS, Attribute
 from agent.model.content import ALGORITHM, SIGNATURE_FORMAT, Signature, signed_bytes
 from agent.model.file import SUFFIX, maker, read, shipped_model, signature_of
-from agent.model.model import Model
+from agent.model.model import PRIVATE, Model
 from agent.paths import paths
 from agent.wire.base import Done
 from agent.words.figures import HELPS, bits, counted, people, sensitivity
@@ -52,7 +52,18 @@ PERSONAL = (
     "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
     "but whoever has the file can look for somebody they know."
 )
+SYNTHETIC = (
+    "The rows of this file are drawn, and nobody's: what it tells of any one person is bounded, as "
+    "the budget says. It may be published."
+)
 DROP = "dropped_"  # how the options of a model begin that say what was
+BUDGET = (
+    "epsilon {private_epsilon:g}, delta {private_delta:g}, for a person with all their facts and "
+    "requests, of which one of each of {private_per_person} queries counts; "
+    "{private_share_of_people:.0%} of it for who people are, the rest for what they ask. Not "
+    "covered: the names of facts, values, queries and answers, which the description states; "
+    "phrasings; and what two models of the same people tell together"
+)
 DRAWN = {  # by the option that names them
     "drawn_where_unknown": "where it is not known, from people alike",
     "drawn_by_share": "in finer values, by their shares",
@@ -217,7 +228,7 @@ def model_record(described: Model) -> dict[str, Any]:
         "people": round(described.people),
         "stands_for": described.stands_for,
         "population_rows": described.population.rows,
-        "person_level_rows": True,
+        "person_level_rows": PRIVATE not in described.options,
         "attributes": described.attributes,
         "donors": described.donors,
         "kinds": described.kinds,
@@ -232,7 +243,7 @@ def summary(described: Model) -> str:
     asked = "topics" if described.estimator == "judged" else "queries"
     kinds = sum(not each.further for each in described.attributes)
     counts = f"{len(described.queries)} {asked} and {kinds} kinds of facts"
-    rows = f"{described.population.rows:,}"
+    rows = f"{described.population.rows:,}{' synthetic' * (PRIVATE in described.options)}"
     if described.population.weights is None:
         return f"{described.id} knows {counts}, learned from {rows} {described.stands_for}."
     whom = f"about {people(described.people)} {described.stands_for}"
@@ -320,6 +331,7 @@ def info(path: Path | None) -> Output:
     file = path or shipped_model()
     described = read(file)
     signer, problem = signed_by(file)
+    options = described.options
     about = {
         "source": described.source or "not stated",
         "licence": described.licence or "not stated",
@@ -328,6 +340,7 @@ def info(path: Path | None) -> Output:
         "sample": sample(described),
         "drawn": drawn(described),
         "dropped": dropped(described),
+        "differential privacy": BUDGET.format(**options) if PRIVATE in options else "",
     }
     judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
     for each in described.queries:
@@ -337,7 +350,7 @@ def info(path: Path | None) -> Output:
     own = [each for each in described.attributes if each.name == (each.shared or each.name)]
     text = page(
         summary(described),
-        paragraph(PERSONAL),
+        paragraph(SYNTHETIC if PRIVATE in options else PERSONAL),
         facts((name, text) for name, text in about.items() if text),
         paragraph(JUDGED if judged else LEGEND),
         table(TOPICS if judged else QUERIES, rows),
@@ -390,6 +403,10 @@ def build(out: Path, describe: Path | None, **given: Any) -> Output:  # noqa: AN
     background: columns intent (the topic) and text. With both, the model reads any text. Where
     --describe has topics, users are all it takes. Needs the extra `build`, with --spark the extra
     `spark` too.
+
+    With --private the model is one to publish: its rows are drawn from counts under differential
+    privacy, of which --per-person limits a person's requests. It needs all values, queries and
+    intents in --describe, since these are taken to be public, and the extra `private`.
     """
     check_place(out)
     description = Description() if describe is None else read_description(describe)
@@ -399,6 +416,9 @@ def build(out: Path, describe: Path | None, **given: Any) -> Output:  # noqa: AN
     with extra("build", "building a model"):
         from agent.build.build import build_model
         from agent.model.file import write
+    if chosen.private is not None:
+        with extra("private", "differential privacy"):
+            import agent.build.private  # noqa: F401
     with Progress() as progress:
         built = build_model(chosen, progress)
         with uninterrupted():

@@ -28,6 +28,7 @@ from agent.tradeoff.tables import Population, QueryRows, read_only, union
 from agent.tradeoff.utility import Estimator
 
 ANY_PEOPLE = "people"  # of a model that does not say which
+PRIVATE = "private_epsilon"  # the option of a model whose rows are drawn, and no people
 
 Figure = bool | int | float | str | tuple[float, ...] | None
 
@@ -68,8 +69,10 @@ class Model:
         object.__setattr__(self, "own", MappingProxyType(dict(self.own)))
         hanging, shares = hanging_of(self.attributes), shares_of(self.attributes, self.kinds)
         blocks = masks_of(self.donors, self.attributes)
-        if hanging or blocks or shares is not None:
+        synthetic = PRIVATE in self.options
+        if hanging or blocks or synthetic or shares is not None:
             people = replace(self.tables.population, hanging=hanging, blocks=blocks, shares=shares)
+            people = replace(people, residents=people.people) if synthetic else people
             object.__setattr__(self, "tables", replace(self.tables, population=people))
 
     def __repr__(self) -> str:

@@ -201,7 +201,7 @@ def test_the_shipped_descriptions_fit_the_format() -> None:
         notes = [*description.attributes.values()]
         assert {note.concept for note in notes} - {""} <= {*concepts()}
         titles = [each.title for each in notes]
-        titles += [each.title for each in description.queries.values()]
+        titles += [each.title or text for text, each in description.queries.items()]
         assert not [title for title in titles if "_" in title or not title]
 
 

@@ -37,13 +37,13 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(509, 4),
-    "agent/build": Size(2_660, 19),
-    "agent/cli": Size(4_330, 31),
+    "agent/build": Size(2_901, 20),
+    "agent/cli": Size(4_351, 31),
     "agent/daemon": Size(5_454, 33),
     "agent/decision": Size(1_962, 12),
-    "agent/facts": Size(459, 5),
-    "agent/lab": Size(2_654, 24),
-    "agent/model": Size(1_775, 11),
+    "agent/facts": Size(458, 5),
+    "agent/lab": Size(2_734, 25),
+    "agent/model": Size(1_778, 11),
     "agent/tradeoff": Size(2_939, 18),
     "agent/tui": Size(2_653, 20),
     "agent/vault": Size(2_315, 14),
@@ -51,14 +51,14 @@ BUDGETS = {
     "agent/words": Size(942, 7),
     "policy": Size(2_318, 13),
 }
-PRODUCT = Size(32_198, 222)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_542, 224)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(51_085, 296),
+    "tests": Size(51_192, 296),
     "tests/bench": Size(900, 9),
 }
-COUNTS = {"classes": 457, "class names that two classes share": 0, "commands": 59, "options": 192}
+COUNTS = {"classes": 459, "class names that two classes share": 0, "commands": 59, "options": 192}
 
 
 def code_lines(text: str) -> int:
