@@ -6,7 +6,7 @@ import click
 
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import HOST, NOT_UNDERSTOOD, QUERY, Output, all_option, answers
-from agent.cli.printing import note, page
+from agent.cli.printing import note, page, texts
 from agent.decision.values import UNDECIDED, Code, Decision
 from agent.errors import DaemonError, LockedError, ReticentError, UsageError
 from agent.paths import paths
@@ -23,10 +23,6 @@ from policy.hosts import DOUBT, host_of, odd_ending
 
 EXPLAIN = "Show what would be sent and why, and send nothing."
 HEADER = "Shared-Attributes"
-STALE = (
-    "the policy file has mistakes, so the rules before it are in use; "
-    "`reticent policy check` lists them"
-)
 
 
 NO_VAULT = "nothing can be sent: there is no vault yet"
@@ -103,7 +99,7 @@ def ask(recipient: str, query: str, *, explain: bool, every: bool) -> Output:
         request = Ask(recipient=recipient, query=query)
         answer: Attached | Decision = client.call("explain" if explain else "decide", request)
         if answer.stale_rules:
-            note(STALE)
+            note(texts("ask")["stale"])
         if answer.code in UNDECIDED:
             return Output(answer, "", error=undecided(answer.code, client.call("status")))
         ending = odd_ending(host_of(recipient))

@@ -14,7 +14,7 @@ from agent.cli import policy as shared
 from agent.cli.ask import decision_page
 from agent.cli.options import option
 from agent.cli.policy import model_path, read_model, read_policy
-from agent.cli.printing import page
+from agent.cli.printing import page, texts
 from agent.decision.context import Context, Terms, rulebook, terms_under
 from agent.decision.decide import decide as decision_of
 from agent.decision.knowledge import Knowledge
@@ -39,14 +39,7 @@ SOURCE = "--set"
 EVERY = "By default all queries, which takes seconds."
 OPEN = 'preset = "none"'  # the policy of whoever names none
 MODEL = "The model. By default all that come with reticent, as one."
-SET = (
-    "A setting, as a policy has it: anonymity_price=0.5, k=100, age.disclose=never. May be "
-    "repeated."
-)
-KNOW = (
-    "What the recipient knows, as an example: other users of this machine can read what you type "
-    "here. `reticent ask RECIPIENT - --explain` uses what it really knows. May be repeated."
-)
+TEXTS = texts("decide")
 ROWS = 12
 COLUMNS = (*map(numeric, ("price", "bits", "cost", "people")), Column("mark"), wide("sent"))
 
@@ -55,8 +48,8 @@ _OPTIONS = (
     option("--model", model_path, "M|NAME", MODEL),
     option("--policy", options.PATH, "FILE", "A policy that sets the terms."),
     option("--recipient", str, "RECIPIENT", "Who receives it; a policy's rules need it."),
-    option("--know", options.pair, "FACT=VALUE", KNOW, multiple=True),
-    option("--set settings", options.pair, "KEY=VALUE", SET, multiple=True),
+    option("--know", options.pair, "FACT=VALUE", TEXTS["know"], multiple=True),
+    option("--set settings", options.pair, "KEY=VALUE", TEXTS["set"], multiple=True),
 )
 
 

@@ -14,7 +14,7 @@ from agent.cli.daemon_client import notify
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
 from agent.cli.policy import model_path, registry
-from agent.cli.printing import Column, facts, numeric, page, paragraph, table, wide
+from agent.cli.printing import Column, facts, numeric, page, paragraph, table, texts, wide
 from agent.errors import SignatureError, UsageError
 from agent.files import check_ours, create_private, read_bytes, replace_bytes
 from agent.model.attributes import SLOTS, Attribute
@@ -40,34 +40,8 @@ DEFERRED = {
 }
 QUERIES = (wide("query"), *map(numeric, ("answers", "people", "helps")))
 TOPICS = (wide("topic"), wide("for example"), numeric("helps"))
-JUDGED = (
-    "What it can be asked about. helps: how far apart the best answers to it are for different "
-    f"people, as judges say, in {HELPS}."
-)
-LEGEND = (
-    "What it can be asked about, and what it learned that from. helps: how much the best facts "
-    f"help people whom it did not learn from, in {HELPS}."
-)
-PERSONAL = (
-    "The file holds the rows of single people, so handle it as personal data: user ids are gone, "
-    "but whoever has the file can look for somebody they know."
-)
-SYNTHETIC = (
-    "The rows of this file are drawn, and nobody's: what it tells of any one person is bounded, as "
-    "the budget says. It may be published."
-)
+TEXTS = texts("model")
 DROP = "dropped_"  # how the options of a model begin that say what was
-BUDGET = (
-    "epsilon {private_epsilon:g}, delta {private_delta:g}, for a person with all their facts and "
-    "requests, of which one of each of {private_per_person} queries counts; "
-    "{private_share_of_people:.0%} of it for who people are, the rest for what they ask. Not "
-    "covered: the names of facts, values, queries and answers, which the description states; "
-    "phrasings; and what two models of the same people tell together"
-)
-DRAWN = {  # by the option that names them
-    "drawn_where_unknown": "where it is not known, from people alike",
-    "drawn_by_share": "in finer values, by their shares",
-}
 ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set FACT` asks for it"))
 RELIABILITY = tuple(
     map(numeric, ("a fact in your own words is said to help, probability", "it did"))
@@ -281,7 +255,7 @@ def drawn(described: Model) -> str:
         f"alike in {', '.join(map(titles.__getitem__, each.keys))}"
         for each in described.donors
     ]
-    for mark, when in DRAWN.items():
+    for mark, when in TEXTS["drawn"].items():
         if names := options.get(mark):
             parts.append(f"{', '.join(titles[each] for each in str(names).split(', '))} {when}")
     return "; ".join(parts)
@@ -340,7 +314,7 @@ def info(path: Path | None) -> Output:
         "sample": sample(described),
         "drawn": drawn(described),
         "dropped": dropped(described),
-        "differential privacy": BUDGET.format(**options) if PRIVATE in options else "",
+        "differential privacy": TEXTS["budget"].format(**options) if PRIVATE in options else "",
     }
     judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
     for each in described.queries:
@@ -350,9 +324,9 @@ def info(path: Path | None) -> Output:
     own = [each for each in described.attributes if each.name == (each.shared or each.name)]
     text = page(
         summary(described),
-        paragraph(SYNTHETIC if PRIVATE in options else PERSONAL),
+        paragraph(TEXTS["synthetic" if PRIVATE in options else "personal"]),
         facts((name, text) for name, text in about.items() if text),
-        paragraph(JUDGED if judged else LEGEND),
+        paragraph(TEXTS["judged" if judged else "learned"].format(helps=HELPS)),
         table(TOPICS if judged else QUERIES, rows),
         table(ATTRIBUTES, (_attribute(each, described) for each in own)),
         table(RELIABILITY, reliability(described)),

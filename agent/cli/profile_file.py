@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from agent.cli.printing import texts
 from agent.cli.questions import understood
 from agent.decision.values import Fact, FactTerms
 from agent.errors import UsageError
@@ -22,10 +23,6 @@ OWN = "own"  # facts in own words
 _VALUES = re.compile(r"\s*(\[{1,2}[\"a-z][\w.\"-]*\]{1,2}\s*$|[\w.\"-]+\s*=)")
 
 LARGEST = 1 << 20  # bytes
-COMMENT = """\
-Your profile, written by `reticent profile export`. It is plain text: whoever can read this file
-knows what it says. Delete it once it has served its purpose.
-`reticent profile import` reads it."""
 
 
 class OwnFact(FactEdit, frozen=True, kw_only=True, omit_defaults=True):
@@ -45,7 +42,7 @@ def profile_toml(facts: Sequence[Fact], concepts: Concepts) -> str:
     import tomlkit
 
     document = tomlkit.document()
-    for line in COMMENT.splitlines():
+    for line in texts("profile_file")["comment"].splitlines():
         document.add(tomlkit.comment(line))
     document.add(tomlkit.nl())
     for kind, value in values_of(facts).items():

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from agent.tui.actions import TEXTS
 from agent.tui.dialogs import confirm
 from agent.tui.list_page import ListPage, for_item
 from agent.tui.plain import HIDDEN, fitted, plain
@@ -26,10 +27,6 @@ ORDERS: Mapping[str, Callable[[Recipient], tuple[object, ...]]] = {
     "by name": lambda each: (each.pool,),
     "fewest people like you first": lambda each: (each.people_left,),
 }
-UNGUARDED = (
-    "You keep no fact secret from it, so what it could guess is not computed. g in Profile (4) "
-    "keeps one secret."
-)
 
 
 def lines(recipient: Recipient, width: int, titles: Titles = NONE) -> tuple[Line, ...]:
@@ -74,7 +71,8 @@ def knowledge(
         value = HIDDEN if masked else value_title(held.values[name], title)
         when = f" (since {moment(held.since[name], zone)})" if name in since else ""
         yield f"{title}: {value}{when}"
-    yield from ("", *([inferred(each) for each in held.inferred] or [UNGUARDED]))
+    unguarded = TEXTS["recipients"]["unguarded"]
+    yield from ("", *([inferred(each) for each in held.inferred] or [unguarded]))
 
 
 def matches(recipient: Recipient, text: str, titles: Titles = NONE) -> bool:

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from agent.decision.values import Outcome
+from agent.tui.actions import TEXTS
 from agent.tui.page import Page
 from agent.tui.plain import fitted, plain_lines
 from agent.tui.screens import requests_view as view
@@ -23,11 +24,6 @@ from agent.words.titles import NONE, Titles, fact, why
 
 MATTER = 3  # attributes that are shown before the others are unfolded
 KINDS: Mapping[str, Kind] = {"[x]": "strong", "[+]": "good", "[-]": "bad"}
-TOOLTIP = (
-    "The facts that matter most for this request, each with the reason why it is sent or not. "
-    "Space tries one the other way, and Enter asks for how long that is to hold; on the last line, "
-    "both unfold the other attributes."
-)
 NONE_CHOSEN = "Choose a request to see what was sent, and why."
 
 
@@ -134,7 +130,7 @@ class Detail(Vertical):
         """Lay the sentences on top, the attributes below."""
         yield Static(id="what")
         yield Static(id="change")
-        yield Listing[Shows](LOOK, id="rows", tooltip=TOOLTIP)
+        yield Listing[Shows](LOOK, id="rows", tooltip=TEXTS["requests"]["tooltip_detail"])
 
     @property
     def rows(self) -> Listing[Shows]:
