@@ -95,6 +95,7 @@ def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], c
     priced = sorted({*sets}.union(*(each.asked for each in costs.values())))
     # Set by set: what was counted for one measure serves the other.
     lines = np.array([[each[mask] for each in costs.values()] for mask in priced])
+    lines = lines.reshape(len(priced), len(costs), count)
     return Near(
         sets=np.packbits(mask_arrays(sets, count), axis=1, bitorder="little"),
         queries=np.array([query for _, query, _ in every], dtype=np.intp),

@@ -1,7 +1,6 @@
 """Models under differential privacy: what a person moves, what it costs, what gets into a file."""
 
 from collections.abc import Sequence
-from math import sqrt
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 from agent.build import private
 from agent.build.build import private_model
 from agent.build.options import AttributeNote, QueryNote
+from agent.build.precomputed import precomputed
 from agent.build.private import EVERYBODY, INTENT, ExactCounts, Key, Noisy, Purse, measured, rho_of
 from agent.errors import UsageError
 from agent.model.file import encode
@@ -74,16 +74,13 @@ def test_a_person_moves_no_count_by_more_than_is_stated(world: World, most: int)
         patch.setattr(private, "Purse", Blind)
         files = [built(each, per_person=most) for each in (more, world)]
     with_, without = Blind.made
-    assert with_.spent == pytest.approx(with_.rho, rel=1e-8)
-    assert with_.spent <= with_.rho
+    assert with_.rho * (1 - 1e-8) <= with_.spent <= with_.rho
     for (these, bound), (those, same) in zip(with_.seen, without.seen, strict=True):
-        assert bound == same
         far = [np.abs(one - other).max() for one, other in zip(these, those, strict=True)]
-        assert np.linalg.norm(far) <= bound + 1e-9
+        assert np.linalg.norm(far) <= min(bound, same) + 1e-9
     assert encode(files[0]) == encode(files[1])
-    weights = files[0].population.summable
-    assert np.ptp(weights) == 0
-    assert files[0].population.residents == pytest.approx(weights.sum())
+    assert np.ptp(files[0].population.summable) == 0
+    assert files[0].population.residents == pytest.approx(files[0].population.summable.sum())
 
 
 @few(5)
@@ -91,7 +88,7 @@ def test_a_person_moves_no_count_by_more_than_is_stated(world: World, most: int)
 def test_a_budget_is_within_the_simplest_bound(epsilon: float, delta: float) -> None:
     """That of Bun and Steinke, which OpenDP's is never worse than."""
     rho, plain = rho_of(options(private=epsilon, delta=delta)), np.log(1 / delta)
-    assert (sqrt(plain + epsilon) - sqrt(plain)) ** 2 <= rho * (1 + 1e-6) <= epsilon
+    assert (np.sqrt(plain + epsilon) - np.sqrt(plain)) ** 2 <= rho * (1 + 1e-6) <= epsilon
 
 
 def test_with_a_large_budget_people_are_as_they_are() -> None:
@@ -110,6 +107,11 @@ def test_with_a_large_budget_people_are_as_they_are() -> None:
         ratio = mine.identifiability(mask, "maxprob", 1) / true.identifiability(mask, "maxprob", 1)
         assert 0.7 < ratio < 1.5  # drawn anew, some who are alone are not drawn
         assert 0.7 < mine.people_left(mask) / true.people_left(mask) < 1.5
+
+
+def test_the_smallest_model_needs_no_stored_figures() -> None:
+    world = World((("user", "p0"), ("1", "a")), (("user", "query", "intent"), ("1", "editor", "x")))
+    assert precomputed(built(world, attributes={"p0": NOTES["p0"]})) is not None
 
 
 @pytest.mark.parametrize("changes", [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}])
