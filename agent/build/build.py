@@ -16,9 +16,9 @@ from agent.build.options import BuildOptions, Progress, TableFiles
 from agent.build.precomputed import precomputed
 from agent.build.tables import Source, open_tables
 from agent.build.topics import topics_model
-from agent.errors import UsageError, normalise
+from agent.errors import BuildError, UsageError, normalise
 from agent.model.attributes import Query
-from agent.model.model import PRIVATE, Figure, Model, masks_of
+from agent.model.model import BUDGET, Figure, Model, masks_of
 from agent.model.tables import gather
 from agent.tradeoff.agreement import pair_people
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -108,15 +108,14 @@ def private_model(source: Source, options: BuildOptions, progress: Progress) -> 
     progress("counting", 1.0)
     beta = private.SHRINKAGE if options.shrinkage is None else options.shrinkage
     plain = replace(options, estimator="plugin", validation=False, shrinkage=beta)
+    asked = [*private.asked_enough(counts, options.min_users).values()]
+    if not asked:
+        raise BuildError("too few people ask for anything", "take more, or a larger epsilon")
     model = model_from(private.drawn(counts, attributes, options), plain, progress)
-    stated: dict[str, Figure] = {
-        PRIVATE: options.private,
-        "private_delta": options.delta,
-        "private_per_person": options.per_person,
-        "private_share_of_people": private.PAIRS + private.PEOPLE,
-    }
-    asked = [counts[at, private.INTENT, private.INTENT][0].sum() for at in range(exact.queries)]
-    tables = replace(model.tables, query_weights=np.maximum(asked, 1.0))
+    share = private.PAIRS + private.PEOPLE
+    budget = options.private, options.delta, options.per_person, share
+    stated = dict(zip(BUDGET, budget, strict=True))
+    tables = replace(model.tables, query_weights=np.array(asked))
     return replace(model, options={**model.options, **stated}, tables=tables)
 
 

@@ -10,6 +10,7 @@ from a seed.
 from collections.abc import Sequence
 from math import pi, sqrt
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 import ibis
 import numpy as np
@@ -41,6 +42,7 @@ ROUNDING = 1 + 1e-9  # more than floating-point numbers can be off by
 PAIRS, PEOPLE = 0.05, 0.15  # which pairs of attributes make the tree; people by these
 WANTED, WHICH, AGAIN = 0.05, 0.4, 0.35  # what is wanted; which attributes tell; that by these
 CHOSEN = 3  # attributes of each query that are counted
+SURE = 4.0  # standard deviations, above which a query was asked
 REACH = 4.0  # of `apart`
 CHANCE = sqrt(2 / pi)  # of the root of a count, by which it is off on average
 SWEEPS = 10  # of a fit
@@ -140,6 +142,12 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     lacking += [f"intents of {text!r}" for text, e in described.queries.items() if not e.intents]
     if lacking or not described.queries:
         raise UsageError(f"the description has no {(*lacking, 'queries')[0]}", _HINT)
+    intents = [each.intents for each in described.queries.values()]
+    lists = [[*map(normalise, described.queries)], *intents, *(each.values for each in attributes)]
+    for texts, each in ((own, one) for own in lists for one in own):
+        if not each or each != normalize("NFC", each).strip() or [*texts].count(each) > 1:
+            what = f"the description has {each!r} twice, or not as the tables are read"
+            raise UsageError(what, "write each text once, in NFC, with no white space around it")
     return attributes
 
 
@@ -273,8 +281,9 @@ def drawn(found: Noisy, attributes: tuple[Attribute, ...], options: BuildOptions
     people = float(alone_of(found)[0].sum())
     codes = drawn_people(found, min(int(people), DRAWN))
     asking, queries = codes[:ASKING], list[Observed]()
-    for at, (text, note) in enumerate(options.description.queries.items()):
-        who, what = drawn_requests(found, at, asking)
+    notes = [*options.description.queries.items()]
+    for at in asked_enough(found, options.min_users):
+        (text, note), (who, what) = notes[at], drawn_requests(found, at, asking)
         request = np.zeros((len(who), 0), np.uint8)
         rows = QueryRows(np.arange(len(who)), what, asking[who], request, len(note.intents))
         queries.append(Observed(normalise(text), note.intents, rows, who, len(who)))
@@ -282,6 +291,19 @@ def drawn(found: Noisy, attributes: tuple[Attribute, ...], options: BuildOptions
     weights = np.full(len(codes), everybody / len(codes))
     population = Population(codes, weights, residents=everybody)
     return Observations(attributes, population, tuple(queries), {}, ())
+
+
+def asked_enough(found: Noisy, fewest: int) -> dict[int, float]:
+    """By query, how many requests were counted, of those of which that is ``fewest``, for sure.
+
+    Of others only noise would be told, as if it were what people want.
+    """
+    asked = dict[int, float]()
+    for (query, _, at), (counts, noise) in found.items():
+        number = float(counts.sum())
+        if at == INTENT and number >= max(fewest, SURE * noise * sqrt(counts.size)):
+            asked[query] = number
+    return asked
 
 
 def drawn_people(found: Noisy, rows: int) -> Codes:

@@ -18,7 +18,7 @@ import click
 from agent import __version__
 from agent.cli.interrupt import Interrupted, came, listening
 from agent.cli.options import Commands, Deferred, sees_terminal
-from agent.cli.printing import as_usage_error, show
+from agent.cli.printing import as_usage_error, show, texts
 from agent.errors import LockedError, ReticentError, UsageError, reason
 from agent.paths import paths
 
@@ -64,10 +64,6 @@ ALIASES = {  # what people type, and the command that it is; `resolve_command` k
     "resume": "pause off",
     "version": "--version",
 }
-INSTEAD = {  # of what is no single command
-    "restart": "run `reticent daemon stop`, then `reticent daemon`, then `reticent unlock`",
-    "uninstall": "`reticent vault purge` removes all that it stored; then run `pipx uninstall`",
-}
 
 
 def meant(arguments: Sequence[str]) -> list[str]:
@@ -77,8 +73,8 @@ def meant(arguments: Sequence[str]) -> list[str]:
             return [*meant(rest), "--help"]
         case [first, *rest] if first in ALIASES:
             return [*ALIASES[first].split(), *rest]
-        case [first, *_] if first in INSTEAD:
-            raise UsageError(f"there is no command {first!r}", INSTEAD[first])
+        case ["restart" | "uninstall" as first, *_]:
+            raise UsageError(f"there is no command {first!r}", texts("main")["instead"][first])
         case [text] if len(text.split()) > 1:
             raise UsageError("no recipient is named", f"`reticent ask RECIPIENT {quote(text)}`")
     return [*arguments]

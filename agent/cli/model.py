@@ -318,7 +318,8 @@ def info(path: Path | None) -> Output:
     }
     judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
     for each in described.queries:
-        asked = f"{each.rows:,}", f"{each.users:,}", bits(each.heldout_bits)
+        people = ("drawn", "") if PRIVATE in options else (f"{each.rows:,}", f"{each.users:,}")
+        asked = *people, bits(each.heldout_bits)
         example = min(each.phrasings, key=len, default=""), bits(each.bits)
         rows.append((each.title, *(example if judged else asked)))
     own = [each for each in described.attributes if each.name == (each.shared or each.name)]

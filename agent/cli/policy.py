@@ -14,7 +14,7 @@ from agent.cli import options
 from agent.cli.daemon_client import notify
 from agent.cli.options import PATH, Commands, Deferred, Output, answers, option, today
 from agent.cli.policy_tests import failed_tests
-from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, wide
+from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, texts, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
 from agent.decision.context import rulebook
@@ -50,14 +50,6 @@ MODEL = "The model whose facts are meant. By default the first that comes with r
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
-WHY = {
-    "block": "a block wins over {}",
-    "more specific": "more specific than {}",
-    "later layer": "the file wins over {}",
-    "stricter": "stricter than {}",
-    "later": "later in the file than {}",
-    "the same": "like {}",
-}
 Lines = Mapping[tuple[str | int, ...], int]  # of the keys of a file
 
 
@@ -256,7 +248,7 @@ def _because(key: str, verdict: Verdict, lines: Lines) -> str:
     grouped: dict[str, dict[str, None]] = defaultdict(dict)
     for loss in losses(key, verdict):
         if loss.rule.layer is not Layer.DEFAULTS:
-            why = WHY[loss.why]
+            why = texts("policy")["why"][loss.why]
             if loss.winner is not verdict.rule:
                 winner = _named(loss.winner, lines)
                 why = f"while {{}} lost to {winner.replace('{', '{{').replace('}', '}}')}"

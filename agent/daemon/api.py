@@ -100,7 +100,7 @@ async def reranked(
 ) -> list[int]:
     """Order the results of a search for the user's eyes; as given, where `decide` would refuse.
 
-    Also for programs, which cannot be told from what they claim. It is counted as a request, and
+    Also for programs, which cannot be told from what they claim. For a page it is counted, and
     nothing of it is recorded, logged or kept. UsageError if the recipient is not a host.
     """
     ask = Ask(query=body.query, recipient=body.recipient)

@@ -27,7 +27,7 @@ from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED, key_slots
 from agent.wire.client import Client, check_address
 from agent.wire.state import Finding, Status
-from agent.words.titles import write_policy
+from agent.words.titles import Phrases, write_policy
 from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
@@ -45,12 +45,7 @@ FIXES = {
 }  # by how a note begins
 NOTHING = "not connected; `reticent connect` lists all that can be"
 Rules = Policy | ReticentError | None  # the user's policy, or what is wrong with it
-WRONG = {  # by the state of an artifact
-    "absent": "no longer exists",
-    "outdated": "differs from what this version would write",
-    "elsewhere": "belongs to another installation of Reticent",
-    "foreign": "was not written by Reticent, or cannot be read",
-}
+WRONG = Phrases("artifacts")
 
 
 def ok(name: str, what: str) -> Finding:

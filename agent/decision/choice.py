@@ -30,7 +30,7 @@ FEWEST = 3  # queries, whose mean says nothing of another one
 QUERIES = 24  # the most to plan for; a cache keeps the utilities of 32
 AGAIN, OFTEN = 0.5, 8.0  # of the requests before, that are expected again; and the most that count
 OWN_ROWS = 50.0  # rows with which a query counts as much as the mean of many queries
-# Of its bits, what is sent still adds beside ten results that are re-ranked here: 0.09 for one
+# Of its bits, what is sent still adds beside ten results that are re-ranked here: 0.08 for one
 # question and 0.35 for all (`reticent lab attack --rerank`, LAB.md).
 STILL_ADDS = 1 / 3
 LEAST = 0.02  # bits by which an attribute of a plan helps an answer that tells it

@@ -26,7 +26,7 @@ from agent.model.attributes import (
     kind_names,
 )
 from agent.model.content import Content, Encoder, Metadata, check_key, signer, written
-from agent.model.model import Model
+from agent.model.model import BUDGET, Model
 from agent.model.reading import DIMENSIONS, ENCODER, ENCODER_VERSION, FEATURES, LEAST_TOPIC
 from agent.model.tables import Tables, Tensors, check_below
 from agent.tradeoff.tables import Population, smallest
@@ -111,6 +111,9 @@ def decode(data: bytes | mmap, *, whole: bool = False) -> Model:
     _check_encoders(metadata)
     if ("judged" in metadata.sections) != (metadata.estimator == "judged"):
         raise damaged("the estimator of the model does not fit its sections")
+    budget = [type(metadata.options.get(each)) in {int, float} for each in BUDGET]
+    if any(each in metadata.options for each in BUDGET) and not all(budget):
+        raise damaged("the options of the model do not state a whole budget of privacy")
     check_attributes(metadata.attributes)
     check_queries(metadata.queries, metadata.estimator, whole=whole)
     stated = {each: getattr(metadata, each) or () for each in _STATED}

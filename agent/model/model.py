@@ -29,6 +29,7 @@ from agent.tradeoff.utility import Estimator
 
 ANY_PEOPLE = "people"  # of a model that does not say which
 PRIVATE = "private_epsilon"  # the option of a model whose rows are drawn, and no people
+BUDGET = (PRIVATE, "private_delta", "private_per_person", "private_share_of_people")
 
 Figure = bool | int | float | str | tuple[float, ...] | None
 

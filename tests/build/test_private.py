@@ -71,8 +71,9 @@ def test_a_person_moves_no_count_by_more_than_is_stated(world: World, most: int)
     Blind.made.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private, "ASKING", 200)
+        patch.setattr(private, "SURE", 0)
         patch.setattr(private, "Purse", Blind)
-        files = [built(each, per_person=most) for each in (more, world)]
+        files = [built(each, per_person=most, min_users=1) for each in (more, world)]
     with_, without = Blind.made
     assert with_.rho * (1 - 1e-8) <= with_.spent <= with_.rho
     for (these, bound), (those, same) in zip(with_.seen, without.seen, strict=True):
@@ -109,12 +110,21 @@ def test_with_a_large_budget_people_are_as_they_are() -> None:
         assert 0.7 < mine.people_left(mask) / true.people_left(mask) < 1.5
 
 
-def test_the_smallest_model_needs_no_stored_figures() -> None:
-    world = World((("user", "p0"), ("1", "a")), (("user", "query", "intent"), ("1", "editor", "x")))
-    assert precomputed(built(world, attributes={"p0": NOTES["p0"]})) is not None
+def test_what_hardly_anybody_asks_is_left_out() -> None:
+    """Its noise would be told as what people want; of the rest the smallest model is stored."""
+    some = [*map(str, range(60))]
+    events = (("user", "query", "intent"), *((each, "editor", "x") for each in some))
+    world = World((("user", "p0"), *((each, "a") for each in some)), events)
+    model = built(world, attributes={"p0": NOTES["p0"]}, private=100.0)
+    assert [each.text for each in model.queries] == ["editor"]
+    assert precomputed(model) is not None
 
 
-@pytest.mark.parametrize("changes", [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}])
+CHANGES = [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}]
+CHANGES += [{"queries": QUERIES | {each: QUERIES["editor"]}} for each in ("", "Editor")]
+
+
+@pytest.mark.parametrize("changes", CHANGES)
 def test_what_is_not_public_is_not_taken_from_the_tables(changes: dict[str, object]) -> None:
     world = World((("user", "p0", "p1"), ("1", "a", "a")), (("user", "query", "intent"),))
     with pytest.raises(UsageError):

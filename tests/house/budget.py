@@ -37,13 +37,13 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(509, 4),
-    "agent/build": Size(2_902, 20),
-    "agent/cli": Size(4_311, 31),
-    "agent/daemon": Size(5_454, 33),
+    "agent/build": Size(2_917, 20),
+    "agent/cli": Size(4_300, 31),
+    "agent/daemon": Size(5_449, 33),
     "agent/decision": Size(1_962, 12),
     "agent/facts": Size(458, 5),
     "agent/lab": Size(2_734, 25),
-    "agent/model": Size(1_778, 11),
+    "agent/model": Size(1_782, 11),
     "agent/tradeoff": Size(2_939, 18),
     "agent/tui": Size(2_647, 20),
     "agent/vault": Size(2_315, 14),
@@ -51,11 +51,11 @@ BUDGETS = {
     "agent/words": Size(942, 7),
     "policy": Size(2_318, 13),
 }
-PRODUCT = Size(32_497, 224)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_500, 224)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
-    "tests": Size(51_194, 296),
+    "tests": Size(51_204, 296),
     "tests/bench": Size(900, 9),
 }
 COUNTS = {"classes": 459, "class names that two classes share": 0, "commands": 59, "options": 192}

@@ -23,7 +23,7 @@ export async function resultsOf(scripting, tab, address) {
 /** This runs in the page, in a world that no script of the page sees, and knows nothing from here. */
 export function read(address) {
   const [most, longest, link] = [30, 120, ":is(h2, h3, h4) a[href]"]; // results, characters of each
-  const text = (node) => (node?.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, longest);
+  const text = (node) => (node?.textContent ?? "").replace(/\s+/g, " ").trim().slice(0, longest).toWellFormed();
   const items = document.querySelectorAll(`:is(ol.results > li, #urls > .result):has(${link})`);
   const results = location.href === address ? [...items].slice(0, most) : [];
   return results.map((each) => {

@@ -32,7 +32,7 @@ def private_page(data: Path | None, options: StudyOptions, progress: Progress) -
     """Build private models of half of the people in a folder; a table in text of what they do.
 
     ``options``: ``people`` models with somebody, and as many without; of each person ``requests``
-    count. Every row is one person. Errors as `build.private.privately`.
+    count. Every row is one person. Errors as `build.build.private_model`.
     """
     given = tables(data)
     source, described = open_tables(*given.files[:2]), given.description
