@@ -60,6 +60,7 @@ def entered() -> set[tuple[str, str]]:
 
     The queries are topics of the model whose people are counted, by their names.
     """
+    from agent.daemon.run import SOON
     from agent.wire.decide import Ask
     from agent.wire.state import ProfileChange
     from tests.worlds import daemons
@@ -74,6 +75,7 @@ def entered() -> set[tuple[str, str]]:
             with live.client("query") as client:
                 client.call("decide", Ask(query="dinner tonight", recipient="forge.example"))
                 client.call("decide", Ask(query="joint back pain", recipient="forge.example"))
+                time.sleep(2 * SOON)  # what these two have left for later is done
                 _written(live.process, output)
                 client.call("decide", Ask(query="buying computer", recipient="forge.example"))
                 rows = (line.split("\t") for line in _written(live.process, output))
