@@ -332,12 +332,12 @@ def _together(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]
         place = (*path, number)
         values = reader.table(place, entry, TOGETHER_KINDS)
         for key in sorted(TOGETHER_KINDS.keys() - entry.keys()):
-            example = '["employer", "place"]' if key == "facts" else "1.5"
+            example = '["employer_kind", "place"]' if key == "facts" else "1.5"
             reader.add(place, f"{key!r} is missing", f"write {key} = {example} below its header")
         facts = values.get("facts", ())
         names = {each.text for each in facts if each.text.isidentifier()}  # no pattern, no family
         if facts and not len(names) == len(facts) in FEW:
-            hint = 'write names, as in facts = ["employer", "place"]'
+            hint = 'write names, as in facts = ["employer_kind", "place"]'
             reader.add((*place, "facts"), "these are not two or three single facts", hint)
         rule = reader.rule(place, f"{dotted(path)} {number + 1}", {"attribute": facts})
         settings = {key: each for key, each in values.items() if key in TOGETHER}

@@ -110,7 +110,7 @@ def private_model(source: Source, options: BuildOptions, progress: Progress) -> 
     plain = replace(options, estimator="plugin", validation=False, shrinkage=beta)
     asked = [*private.asked_enough(counts, options.min_users).values()]
     if not asked:
-        raise BuildError("too few people ask for anything", "take more, or a larger epsilon")
+        raise BuildError("too few people ask for anything", "raise epsilon, or lower --min-users")
     model = model_from(private.drawn(counts, attributes, options), plain, progress)
     share = private.PAIRS + private.PEOPLE
     budget = options.private, options.delta, options.per_person, share

@@ -257,6 +257,7 @@ FEWER = "Drop queries of fewer users."
 SHRINKAGE = MIN_SHRINKAGE, MAX_SHRINKAGE
 PRIVATE = "A model to publish, private to epsilon EPS."
 EPSILON, DELTA = (0.01, 100.0), (1e-15, 1e-3)
+SMALL, MANY = USUAL = 1e-6, 20  # delta, and queries of a person that count
 Text = str | None
 File = Path | None
 Whole = int | None
@@ -286,10 +287,8 @@ class BuildOptions:
     most_queries: Annotated[Whole, Flag("queries", "N", "Keep the N most frequent.", 1)] = None
     half: Annotated[Half | None, Flag("half", None, "Build from half of the users.")] = None
     private: Annotated[Number, Flag("private", "EPS", PRIVATE, *EPSILON)] = None
-    delta: Annotated[float, Flag("delta", "D", "With --private: its other half.", *DELTA)] = 1e-6
-    per_person: Annotated[int, Flag("per-person", "N", "With --private: most queries.", 1, 1e3)] = (
-        20
-    )
+    delta: Annotated[float, Flag("delta", "D", "With --private: its delta.", *DELTA)] = SMALL
+    per_person: Annotated[int, Flag("per-person", "N", "Queries of a person.", 1, 1e3)] = MANY
     validation: bool = True
     description: Description = field(default_factory=Description)
 

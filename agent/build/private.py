@@ -288,8 +288,7 @@ def drawn(found: Noisy, attributes: tuple[Attribute, ...], options: BuildOptions
         rows = QueryRows(np.arange(len(who)), what, asking[who], request, len(note.intents))
         queries.append(Observed(normalise(text), note.intents, rows, who, len(who)))
     everybody = 2 * people if options.half else people
-    weights = np.full(len(codes), everybody / len(codes))
-    population = Population(codes, weights, residents=everybody)
+    population = Population(codes, np.full(len(codes), everybody / len(codes)), residents=everybody)
     return Observations(attributes, population, tuple(queries), {}, ())
 
 

@@ -89,8 +89,8 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
             return _told(RERANK_TITLE, rerank_page(found), {"ways": found}, out)
         if of == "private":
             with extra("private", "differential privacy"):
-                from agent.lab.attack.private import PRIVATE_TITLE, private_page
-            return _told(PRIVATE_TITLE, private_page(data, given, progress), {}, out)
+                from agent.lab.attack.private import private_page
+            return _told("Models to publish", private_page(data, given, progress), {}, out)
         if of == "matching":
             text, judged = matching_of(tables(data, EVERYDAY), given, progress)
             return _wrote(write_page(text, (), out), [], judged)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 import click
 import msgspec
 
-from agent.build.options import BuildOptions, Description, flags, read_description
+from agent.build.options import USUAL, BuildOptions, Description, flags, read_description
 from agent.cli.daemon_client import notify
 from agent.cli.interrupt import Progress, extra, uninterrupted
 from agent.cli.options import PATH, Commands, Deferred, OneOf, Output, answers, option
@@ -317,6 +317,7 @@ def info(path: Path | None) -> Output:
         "differential privacy": TEXTS["budget"].format(**options) if PRIVATE in options else "",
     }
     judged, rows = described.estimator == "judged", list[tuple[str, ...]]()
+    asked_of = "judged" if judged else "counted" if PRIVATE in options else "learned"
     for each in described.queries:
         people = ("drawn", "") if PRIVATE in options else (f"{each.rows:,}", f"{each.users:,}")
         asked = *people, bits(each.heldout_bits)
@@ -327,7 +328,7 @@ def info(path: Path | None) -> Output:
         summary(described),
         paragraph(TEXTS["synthetic" if PRIVATE in options else "personal"]),
         facts((name, text) for name, text in about.items() if text),
-        paragraph(TEXTS["judged" if judged else "learned"].format(helps=HELPS)),
+        paragraph(TEXTS[asked_of].format(helps=HELPS)),
         table(TOPICS if judged else QUERIES, rows),
         table(ATTRIBUTES, (_attribute(each, described) for each in own)),
         table(RELIABILITY, reliability(described)),
@@ -394,6 +395,8 @@ def build(out: Path, describe: Path | None, **given: Any) -> Output:  # noqa: AN
     if chosen.private is not None:
         with extra("private", "differential privacy"):
             import agent.build.private  # noqa: F401
+    elif (chosen.delta, chosen.per_person) != USUAL:
+        raise UsageError("--delta and --per-person belong to --private", "add --private EPS")
     with Progress() as progress:
         built = build_model(chosen, progress)
         with uninterrupted():

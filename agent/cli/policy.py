@@ -30,7 +30,7 @@ from agent.words.figures import bits, counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.amend import RuleScope
 from policy.audit import Remark, misspelt
-from policy.hosts import ANYBODY, KINDS
+from policy.hosts import ANYBODY, ASSISTANT, KINDS
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import load
 from policy.rules import SIGN, Layer, Policy, Rule
@@ -390,7 +390,7 @@ def _verdict(ruling: Ruling, lines: Lines, *, unread: bool) -> str:
     if (nothing := ruling.settings["nothing"]).value:
         rule = _named(nothing.rule, lines, "nothing")
         return f"Nothing is sent to {ruling.host}: {rule} says so."
-    if ruling.settings["results"].value == "rerank":
+    if ruling.settings["results"].value == "rerank" and ruling.kind != ASSISTANT:
         return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['ordered here']}."
     if unread and ruling.settings["unknown_queries"].value == "nothing":
         return f"Nothing is sent to {ruling.host}: {WHY_NOTHING['unknown query']}."

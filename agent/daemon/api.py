@@ -103,9 +103,8 @@ async def reranked(
     Also for programs, which cannot be told from what they claim. For a page it is counted, and
     nothing of it is recorded, logged or kept. UsageError if the recipient is not a host.
     """
-    ask = Ask(query=body.query, recipient=body.recipient)
     with suppress(UndecidedError, LockedError):
-        situation = situation_of(ask, now, agent, by=by)
+        situation = situation_of(Ask(query=body.query, recipient=body.recipient), now, agent, by=by)
         if by in ORDERED and situation.terms.results != "send":
             silent = dataclasses.replace(situation.terms, nothing=True)
             consider(dataclasses.replace(situation, terms=silent), agent, by)  # what guards it

@@ -23,6 +23,7 @@ from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
 from agent.tradeoff.tables import union
+from policy.hosts import ASSISTANT
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
 from policy.rules import FACT, Policy
@@ -87,16 +88,15 @@ class Terms:
     ``horizon``: how many more requests a plan counts on; ``metric_k``: the k of the metric
     k-anonymity; ``sensitivity``: (name, bits) pairs in place of the model's defaults; ``guards``:
     (name, weight) pairs; ``together``: (names, bits) pairs, what it costs that all of them are told
-    or held; ``mode``: decide for each query, once for all, or by a plan; ``nothing``:
-    the answer is empty; ``unknown_queries``: what goes with one that the model does not know;
-    ``memory``: a recipient that forgets is charged anew for every request; ``by_kind``: names of
-    attributes whose facts in own words count as their kind does; ``facts``: of single facts in own
-    words by their ids, what is ruled in place of what is on their attributes; ``changed``: names
-    of which the recipient holds an older value: what is in ``ask`` waits again, and none is sent
-    where the user would stand out; ``coarse``: names of attributes of which only a listed value
-    leaves, and no user's words; ``results``: those of a search are ordered here, "rerank" with
-    ``nothing``, or "both": then sets bring a part of their bits. ``ruling``: the policy's words for
-    all of this, where there is one; it changes no decision.
+    or held; ``mode``: decide for each query, once for all, or by a plan; ``nothing``: the answer is
+    empty; ``unknown_queries``: what goes with one that the model does not know; ``memory``: a
+    recipient that forgets is charged anew for every request; ``by_kind``: names of attributes whose
+    facts in own words count as their kind does; ``facts``: of single facts in own words by their
+    ids, what is ruled in place of what is on their attributes; ``changed``: names of which the
+    recipient holds an older value: what is in ``ask`` waits again, and none is sent where the user
+    would stand out; ``coarse``: names of attributes of which only a listed value leaves, no user's
+    words; ``results``: those of a search are ordered here, "rerank" with ``nothing``, or "both":
+    then sets bring a part of their bits. ``ruling``: the policy's words; it changes no decision.
     """
 
     available: frozenset[str] | None = None
@@ -220,8 +220,8 @@ def terms_under(ruling: Ruling, model: Model) -> Terms:
     fine = coarse.intersection(finer)
     persons = {each.name for each in model.attributes[: model.persons] if not each.shared}
     values: dict[str, Any] = {key: verdict.value for key, verdict in ruling.settings.items()}
-    blocks, results = values["nothing"], values["results"]  # of what is blocked none are ordered
-    values |= {"nothing": blocks or results == "rerank", "results": "send" if blocks else results}
+    results = "send" if values["nothing"] or ruling.kind == ASSISTANT else values["results"]
+    values |= {"nothing": values["nothing"] or results == "rerank", "results": results}
     guarded = {name: float(weight) for name, weight in given("guard").items() if weight > 0}
     unruled = {each.name for each in model.attributes} - ruling.attributes.keys()
     able = (each for each in model.attributes if each.words and not each.sensitivity)

@@ -17,6 +17,7 @@ from agent.model.model import Model
 from agent.model.reading import Candidate, Interpretation
 from agent.model.world import with_own_facts, world_of
 from policy.families import TopicProbabilities
+from policy.hosts import ASSISTANT
 from policy.match import Rulebook, Ruling, known
 from policy.read import preset, read
 from policy.settings import SETTINGS
@@ -219,9 +220,12 @@ def test_what_is_ruled_arrives(document: dict[str, Any], asked: tuple[Any, ...])
     terms = terms_under(ruling, MODEL)
     found, default = _flat(terms), _flat(Terms())
     assert terms.trade_off == CROWD * float(ruling.settings["anonymity_price"].value)
+    ruled = {name: verdict.value for name, verdict in ruling.settings.items()}
+    if ruled["nothing"] or ruling.kind == ASSISTANT:  # there are no results to order
+        ruled["results"] = "send"
+    ruled["nothing"] = ruled["nothing"] or ruled["results"] == "rerank"
     for name in (*TERMS, *LIMITS):
-        verdict = ruling.settings.get(name)
-        assert found[name] == (default[name] if verdict is None else verdict.value)
+        assert found[name] == ruled.get(name, default[name])
     assert terms.ruling is ruling
     values: dict[str, dict[str, Any]] = {
         name: {key: verdict.value for key, verdict in each.items()}

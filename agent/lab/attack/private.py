@@ -25,7 +25,6 @@ from agent.words.layout import numeric, table
 
 BUDGETS = 1.0, 4.0  # epsilon
 HEAD = ("epsilon", "utility kept", "risk by the model", "guesses right", "allowed")
-PRIVATE_TITLE = "Models that may be published"
 
 
 def private_page(data: Path | None, options: StudyOptions, progress: Progress) -> str:
