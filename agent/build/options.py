@@ -257,7 +257,7 @@ FEWER = "Drop queries of fewer users."
 SHRINKAGE = MIN_SHRINKAGE, MAX_SHRINKAGE
 PRIVATE = "A model to publish, private to epsilon EPS."
 EPSILON, DELTA = (0.01, 100.0), (1e-15, 1e-3)
-SMALL, MANY = USUAL = 1e-6, 20  # delta, and queries of a person that count
+USUAL_DELTA, MOST_ASKED = USUAL = 1e-6, 20  # delta, and queries of a person that count
 Text = str | None
 File = Path | None
 Whole = int | None
@@ -287,8 +287,8 @@ class BuildOptions:
     most_queries: Annotated[Whole, Flag("queries", "N", "Keep the N most frequent.", 1)] = None
     half: Annotated[Half | None, Flag("half", None, "Build from half of the users.")] = None
     private: Annotated[Number, Flag("private", "EPS", PRIVATE, *EPSILON)] = None
-    delta: Annotated[float, Flag("delta", "D", "With --private: its delta.", *DELTA)] = SMALL
-    per_person: Annotated[int, Flag("per-person", "N", "Queries of a person.", 1, 1e3)] = MANY
+    delta: Annotated[float, Flag("delta", "D", "With --private: delta.", *DELTA)] = USUAL_DELTA
+    per_person: Annotated[int, Flag("per-person", "N", "Queries of a person.", 1, 1e3)] = MOST_ASKED
     validation: bool = True
     description: Description = field(default_factory=Description)
 

@@ -221,8 +221,7 @@ def test_what_is_ruled_arrives(document: dict[str, Any], asked: tuple[Any, ...])
     found, default = _flat(terms), _flat(Terms())
     assert terms.trade_off == CROWD * float(ruling.settings["anonymity_price"].value)
     ruled = {name: verdict.value for name, verdict in ruling.settings.items()}
-    if ruled["nothing"] or ruling.kind == ASSISTANT:  # there are no results to order
-        ruled["results"] = "send"
+    ruled |= {"results": "send"} if ruled["nothing"] or ruling.kind == ASSISTANT else {}
     ruled["nothing"] = ruled["nothing"] or ruled["results"] == "rerank"
     for name in (*TERMS, *LIMITS):
         assert found[name] == ruled.get(name, default[name])

@@ -75,7 +75,8 @@ def entered() -> set[tuple[str, str]]:
             with live.client("query") as client:
                 client.call("decide", Ask(query="dinner tonight", recipient="forge.example"))
                 client.call("decide", Ask(query="joint back pain", recipient="forge.example"))
-                time.sleep(2 * SOON)  # what these two have left for later is done
+                time.sleep(2 * SOON)  # what these two have left for later is due,
+                live.call("status")  # and was done before this is answered
                 _written(live.process, output)
                 client.call("decide", Ask(query="buying computer", recipient="forge.example"))
                 rows = (line.split("\t") for line in _written(live.process, output))
