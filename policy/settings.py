@@ -40,7 +40,7 @@ MACHINE = r"(([a-z0-9-]+[.])*localhost|127([.][0-9]{1,3}){3}|\[::1\])"
 # How an address begins that nobody reads on its way: https, or this machine.
 SEALED = rf"(https://|http://{MACHINE}[:/?])"
 # Each description completes "is not", in the error for a value outside the range.
-FromZero = Annotated[float, Meta(ge=0, le=1e9, description="a number from 0")]
+FromZero = Annotated[float, Meta(ge=0, le=1e9, description="a number from 0 to a billion")]
 Whole = Annotated[int, Meta(ge=0, le=10**9, description="a whole number from 0")]
 Count = Annotated[int, Meta(ge=1, le=10**9, description="a whole number from 1")]
 Share = Annotated[float, Meta(ge=0, lt=1, description="a share from 0 to below 1")]
