@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
 # Called with what is being done, and the share of it that is done, 0 to 1.
 Progress = Callable[[str, float], None]
+# What the studies say of their figures, to be formatted.
+TEXTS: Mapping[str, Any] = tomllib.loads((files("agent.lab") / "texts.toml").read_text("utf-8"))
 STEPS = (50, 100)  # requests after which an adversary guesses
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 

@@ -20,7 +20,7 @@ from agent.build.relevance import Sheet, StatementLine, bilinear_of, pair_of, pa
 from agent.build.topics import CLEARLY, TopicLine, judged_of, read_topics
 from agent.errors import UsageError
 from agent.facts.proposals import judging
-from agent.lab import Progress, StudyOptions
+from agent.lab import TEXTS, Progress, StudyOptions
 from agent.lab.attack.criteria import percent
 from agent.lab.attack.material import DESCRIPTION
 from agent.lab.attack.outcome import Interval, Resamples
@@ -235,14 +235,7 @@ def curves(study: MonthStudy) -> Chart:
 
 def note_of(study: MonthStudy) -> str:
     """Say of what the figures are."""
-    options = study.options
-    return (
-        f"SYNTHETIC people: {options.people:,} drawn as the model of everyday facts counts them, "
-        f"with up to {WRITTEN} facts in own words and {options.requests:,} requests each, on some "
-        f"of {study.topics} topics judged twice. The model is of the first judge's word; needed is "
-        "what the second calls clearly better, or of own words a sheet kept from it decisive. "
-        f"Seed {options.seed}. In brackets: 95 % of resamples of the people."
-    )
+    return str(TEXTS["month"].format(study=study, written=WRITTEN))
 
 
 def shares_of(tally: Tally, resamples: Resamples) -> Sequence[Interval | None]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from math import log
 
+from agent.lab import TEXTS
 from agent.lab.attack.criteria import EARLY, SUCCESS, UTILITY, chance, judged_at, number, percent
 from agent.lab.attack.outcome import figures
 from agent.lab.attack.strategies import (
@@ -35,14 +36,8 @@ def frontier(study: AttackStudy) -> Chart:
 
 def note_of(study: AttackStudy) -> str:
     """Say of what the figures and the tables are, and where the data comes from."""
-    material, options = study.material, study.options
-    return (
-        f"{source_of(study)} Model of one half: "
-        f"{material.model.population.rows:,} people. Of the other half "
-        f"{len(study.crowd.people):,} send {options.requests:,} requests each; the adversary's "
-        f"list has {material.listed}. Seed {options.seed}. Shaded, and in brackets: 95 % of "
-        "resamples of the people."
-    )
+    people = len(study.crowd.people)
+    return str(TEXTS["attack"].format(study=study, source=source_of(study), people=people))
 
 
 def source_of(study: AttackStudy) -> str:
@@ -133,8 +128,7 @@ def page_about(study: AttackStudy, chart: Chart, judged: Sequence[Criterion]) ->
 def _absence(study: AttackStudy) -> dict[str, object]:
     """Say what reasoning about absence gives: in words, and a table for each kind of strategy."""
     reasoned, rows = study.reasoned, dict[Strategy, tuple[str, ...]]()
-    alone = "gave nothing away here either, although the study looked at the rarest facts"
-    most = 0.0
+    alone, most = TEXTS["absence"]["nothing"], 0.0
     for strategy, people in reasoned.withheld.items():
         bits = [float(each.bits[-1]) for each in people]
         worst = people[bits.index(max(bits))]
@@ -142,11 +136,8 @@ def _absence(study: AttackStudy) -> dict[str, object]:
         mean = f"{sum(bits) / len(bits):.2f}"
         rows[strategy] = strategy.name, mean, f"{max(bits):.2f}", agreeing, producing
         if strategy in OWN and max(bits) > most:
-            most = max(bits)
-            alone = (
-                f"reveals something: with {strategy.name}, {agreeing} people agreed with what "
-                f"somebody with rare facts sent, and {producing} of them would have sent it"
-            )
+            most, about = max(bits), {"agreeing": agreeing, "producing": producing}
+            alone = TEXTS["absence"]["something"].format(name=strategy.name, **about)
     tables = {
         name: table((title, *ABSENCE), [rows[each] for each in strategies])
         for name, title, strategies in (

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from agent.decision.rerank import PULL, Choices
-from agent.lab import Progress, StudyOptions
+from agent.lab import TEXTS, Progress, StudyOptions
 from agent.lab.attack.simulation import Codes, Floats, Indexes, Material, Person, people_of
 from agent.model.model import Model
 from agent.tradeoff.tables import UNSPECIFIED, QueryRows, union
@@ -17,11 +17,6 @@ STEP = 10  # where all questions are one, of so many people one counts
 # How many facts are sent, those that help most; and how many results are re-ranked by all of them.
 WAYS: list[tuple[int | str, int]] = [(0, 0), (1, 0), (2, 0), (4, 0), (8, 0), ("all", 0)]
 WAYS += [(sent, returned) for sent in (0, 2) for returned in (10, 30, 100)]
-MEANS = (
-    "bits: how much likelier what a person chose becomes; 1/rank: one over its place; told: bits "
-    "that the facts sent tell about the person; by a click: bits that the clicked result tells; "
-    "and its place: the same for a page that sees where on the screen it was."
-)
 ADDING = ("2 sent, none re-ranked", "nothing sent, 10 re-ranked", "2 sent, 10 re-ranked")
 FIGURES = ("bits", "1/rank", "told", "by a click", "and its place")
 
@@ -132,4 +127,4 @@ def rerank_page(figures: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str
         sent, here, both = (ways[each]["bits"] for each in ADDING)
         adds = (both - here) / (sent or 1.0)
         parts.append(f"Beside 10 that are re-ranked, 2 facts still add {adds:.2f} of their bits.")
-    return "\n\n".join([*parts, paragraph(MEANS)])
+    return "\n\n".join([*parts, paragraph(TEXTS["rerank"])])

@@ -19,7 +19,7 @@ from agent.decision.knowledge import Knowledge
 from agent.decision.own_facts import Flags, OwnFacts, chances_of
 from agent.decision.values import Fact, Request
 from agent.facts.proposals import judging
-from agent.lab import Progress
+from agent.lab import TEXTS, Progress
 from agent.lab.attack.simulation import FIRST, HOST
 from agent.lab.attack.strategies import ANSWERED
 from agent.model.model import Model
@@ -142,11 +142,6 @@ def page_of(families: Mapping[str, Silence]) -> str:
     for name, e in families.items():
         bits = f"{e.bits:.2f} ± {e.error:.2f}"
         rows.append((name, f"{e.facts}", f"{e.sent:.0%}", bits, f"{e.most:.1f}", f"{e.whole:.1f}"))
-    means = (
-        "A fact in your own words is sent where it helps, so a site that never gets one learns "
-        "that you hold nothing that would have helped. On average that tells it "
-        f"{every.bits:.2f} of the {every.whole:.1f} bits that would name your fact, and "
-        f"{every.bits / (1 - every.sent or 1):.1f} bits about one that is never sent; each bit "
-        'halves the facts that you may hold. With `relevance = "kind"` it learns nothing.'
-    )
+    never = every.bits / (1 - every.sent or 1)
+    means = TEXTS["silence"].format(every=every, never=never)
     return f"{table([wide('family'), *map(numeric, HEAD)], rows)}\n\n{paragraph(means)}"
