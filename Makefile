@@ -55,7 +55,7 @@ check: .venv/.dev
 	$(BIN)/python -m tests.house.trace
 
 bench: .venv/.dev
-	$(BIN)/python -m tests.bench $(PARTS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.bench $(PARTS)
 
 model: .venv/.dev
 	$(BIN)/python -m examples.build_shipped_models

@@ -156,7 +156,7 @@ def topics_model(source: Source, note: TopicsNote, options: BuildOptions) -> tup
         population = replace(population, donors=donors)
     if population.weights is not None:
         cards = [len(each.values) for each in attributes]
-        population = replace(population, pairs=read_only(pair_people(population, cards)))
+        population = replace(population, pairs=pair_people(population, cards))
     model = Model(
         id=options.id,
         source=described.source,

@@ -34,15 +34,7 @@ from agent.vault.secrets import Secret
 from agent.vault.vault_files import set_aside_notice
 from agent.wire.base import BackupContents, Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft, SearchResults
-from agent.wire.state import (
-    EventKind,
-    Locked,
-    ModelStatus,
-    Place,
-    PolicyStatus,
-    Status,
-    Unlock,
-)
+from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.words.notices import without_facts
 from policy.audit import misspelt
 from policy.hosts import host_of

@@ -84,7 +84,7 @@ class Tables:
         figures: dict[str, NDArray[Any] | None] = {
             "population.codes": people.columns,
             "population.donors": people.donors,
-            "population.pairs": people.pairs,
+            "population.pairs": people.pairs and people.pairs[0],
             "population.requests": of_rows,
             "population.weights": people.weights,
             "queries.weights": self.query_weights,
@@ -135,8 +135,9 @@ class Tables:
             of_topics = (tensors.get(each) for each in names)
             classifier = Classifier(weights, biases, temperature, threshold, *of_topics)
         of_people = (tensors.get(f"population.{each}") for each in ("weights", "donors", "pairs"))
-        people, donors, pairs = of_people
+        people, donors, paired = of_people
         codes = tensors["population.codes"].T
+        pairs = None if paired is None else (paired, tuple(cards[: codes.shape[1]]))
         return cls(
             Population(codes, people, tuple(requests), donors=donors, pairs=pairs),
             Rows(**_parts(tensors, "rows", Rows), verify=verify),

@@ -24,6 +24,7 @@ from agent.tradeoff.tables import (
     Numbers,
     Population,
     members,
+    read_only,
     union,
 )
 
@@ -60,20 +61,20 @@ class Spread(NamedTuple):
 IMPOSSIBLE = Spread(0.0, np.zeros(1, np.intp), np.ones(1))
 
 
-def pair_people(population: Population, cards: Sequence[int]) -> Floats:
+def pair_people(population: Population, cards: Sequence[int]) -> tuple[Floats, tuple[int, ...]]:
     """How many people have each two values of each two columns of the population.
 
     Float64, flat: values 0 and 0, 0 and 1 ... of attributes 0 and 1, then those of 0 and 2, and so
-    on. ``cards``: how many values each attribute has.
+    on; and the number of values of each column. ``cards``: that of each attribute.
     """
-    persons = cards[: population.tabled]
+    persons = tuple(cards[: population.tabled])
     if population.pairs is not None:
         return population.pairs
     columns, tables = population.columns, list[NDArray[Any]]([np.zeros(0)])
     for one, other in combinations(range(len(persons)), 2):
         keys = columns[one].astype(np.intp) * persons[other] + columns[other]
         tables.append(np.bincount(keys, population.summable, persons[one] * persons[other]))
-    return np.concatenate(tables)
+    return read_only(np.concatenate(tables)), persons
 
 
 class DependenceTree:
@@ -90,7 +91,7 @@ class DependenceTree:
         sizes = np.array([cards[one] * cards[other] for one, other in pairs], np.intp)
         starts = np.cumsum(sizes) - sizes
         weights, whole = population.summable, population.people
-        joint = pair_people(population, cards) / whole
+        joint = pair_people(population, cards)[0] / whole
         by_code = zip(population.people_by_code, cards, strict=False)
         shares = [people[:card] / whole for people, card in by_code]
         outer = np.multiply.outer, np.minimum.outer

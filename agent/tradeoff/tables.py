@@ -134,9 +134,10 @@ class Population:
     ``respondents``: integers, shape (N,), who each row is a copy of; None where no two rows are
     of one. ``donors``: integers, shape (B, N), of each block of columns drawn from another
     survey, whose each row has; None without any. ``blocks``: its attributes, a mask for each.
-    ``pairs``: float64, how many people have each two values (`pair_people`), or None where that is
-    counted when it is needed. ``residents``: how many people live where the user does, where the
-    rows are no sample of them, but only say how common facts are; None where they are.
+    ``pairs``: how many people have each two values, as `pair_people` counts them, and how many
+    values each column has; None where that is counted when it is needed. ``residents``: how many
+    people live where the user does, where the rows are no sample of them, but only say how common
+    facts are; None where they are.
     """
 
     codes: Codes
@@ -147,7 +148,7 @@ class Population:
     respondents: Numbers | None = None
     donors: Numbers | None = None
     blocks: tuple[int, ...] = ()
-    pairs: Floats | None = field(default=None, repr=False)
+    pairs: tuple[Floats, tuple[int, ...]] | None = field(default=None, repr=False)
     residents: float | None = None
     memo: dict[object, Any] = field(default_factory=dict, init=False, repr=False)
     """What was computed from these people, and is not computed again."""
@@ -199,6 +200,12 @@ class Population:
     @cached_property
     def people_by_code(self) -> Floats:
         """How many people have each value of each column, float64, shape (C, 256)."""
+        if self.pairs is not None and self.tabled > 1:  # those of the first column tell it sooner
+            people, (first, *rest) = self.pairs
+            tables = np.split(people[: first * sum(rest)], first * np.cumsum(rest)[:-1])
+            tables = [each.reshape(first, -1) for each in tables]
+            alone = tables[0].sum(axis=1), *(each.sum(axis=0) for each in tables)
+            return np.array([np.pad(each, (0, 256 - len(each))) for each in alone])
         return np.array([np.bincount(each, self.summable, 256) for each in self.columns], float)
 
     @cached_property

@@ -21,14 +21,7 @@ from agent.decision.values import (
 )
 from agent.wire.base import BackupContents, Done, Undone
 from agent.wire.decide import Allowed, Answer, Summary
-from agent.wire.policy import (
-    Review,
-    Ruled,
-    RuleRemark,
-    RulesStatus,
-    RuleStatus,
-    SettingStatus,
-)
+from agent.wire.policy import Review, Ruled, RuleRemark, RulesStatus, RuleStatus, SettingStatus
 from agent.wire.state import (
     Changed,
     Entry,

@@ -10,14 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent.cli import prompts
-from agent.cli.prompts import (
-    ENOUGH,
-    agree,
-    ask_secret,
-    chosen,
-    new_passphrase,
-    strength,
-)
+from agent.cli.prompts import ENOUGH, agree, ask_secret, chosen, new_passphrase, strength
 from agent.errors import ReticentError, UsageError, VaultError
 from agent.paths import paths
 from agent.wire.base import LONGEST_SECRET

@@ -11,13 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent.tradeoff.local_search import (
-    FLOOR,
-    LocalSearch,
-    SetFunction,
-    eager_pass,
-    lazy_pass,
-)
+from agent.tradeoff.local_search import FLOOR, LocalSearch, SetFunction, eager_pass, lazy_pass
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.plan import QueryPlanner
 from agent.tradeoff.search import ALGORITHMS, maximise
