@@ -8,6 +8,7 @@ from a seed.
 """
 
 from collections.abc import Sequence
+from itertools import product
 from math import pi, sqrt
 from typing import Any, NamedTuple
 from unicodedata import normalize
@@ -48,6 +49,7 @@ CHANCE = sqrt(2 / pi)  # of the root of a count, by which it is off on average
 SWEEPS = 10  # of a fit
 LEAST = 1e-6  # of what independence has, that is left in a cell
 TINY = 1e-300  # in place of 0, that is divided by
+UNITS = 1_000  # that the heaviest person counts, where people have weights
 DRAWN = 50_000  # people
 ASKING = 20_000  # of these, who may ask; and requests of each query
 SHRINKAGE = 100.0  # beta, in rows
@@ -75,13 +77,16 @@ class ExactCounts(NamedTuple):
     ``tables``: people by each attribute, whose values are the groups, and each attribute, under
     (EVERYBODY, groups, values); of each query, whose intents are the groups, by attribute, under
     (query, INTENT, values), and by intent alone. A person is counted once in each table of people,
-    and once in those of a query, ``most`` queries at the most.
+    and once in those of a query, ``most`` queries at the most. With weights they count up to
+    ``heaviest`` units in those of people, each of ``unit`` people.
     """
 
     tables: dict[Key, Counts]
     attributes: int
     queries: int
     most: int
+    heaviest: int = 1
+    unit: float = 1.0
 
 
 class Purse:
@@ -132,10 +137,14 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     UsageError for a description that leaves anything to the tables.
     """
     described = options.description
-    if described.weights or described.donors or described.kinds or options.most_queries:
-        what = "a private model has no weights, donors or kinds, and no limit of its queries"
-        raise UsageError(what, "leave these out; the column of weights belongs to `without`")
-    persons = source.without(described.without).persons
+    if described.donors or described.kinds or options.most_queries:
+        what = "a private model has no donors or kinds, and no limit of its queries"
+        raise UsageError(what, "leave these out")
+    weighs = described.weights != ""
+    if weighs != (described.most_weight is not None) or (weighs and options.half):
+        what = "weights of a private model need `most_weight`, and no half of the people"
+        raise UsageError(what, "say as what a heavier row counts, or put the column into `without`")
+    persons = source.without([*filter(None, (*described.without, described.weights))]).persons
     columns = dict.fromkeys(persons, TableColumn("person", 0, ()))
     attributes = attributes_of(columns, options, source.described)
     lacking = [f"values of {each.name}" for each in attributes if len(each.values) == 1]
@@ -159,7 +168,7 @@ def exact_counts(
     Which of a person's requests do depends on that person alone: by the hash of their id. Values
     and intents that are not described are not there.
     """
-    notes = options.description.queries
+    notes, heaviest = options.description.queries, options.description.most_weight
     sizes = [len(each.intents) for each in notes.values()]
     with reading(source.users.get_backend()):
         source = tables.clean(source)
@@ -184,18 +193,23 @@ def exact_counts(
     kept = kept[np.lexsort((mix[kept], person[kept]))]
     places = np.arange(len(kept)) - np.searchsorted(person[kept], person[kept])
     kept = kept[places < options.per_person]
-    cards = [len(each.values) for each in attributes]
+    cards, unit = [len(each.values) for each in attributes], (heaviest or UNITS) / UNITS
+    units = np.ones(len(users.codes))
+    if users.weights is not None:
+        units = np.rint(np.minimum(users.weights, heaviest or np.inf) / unit)
     columns, counts = [*map(CodeColumn, users.codes.T, cards)], dict[Key, Counts]()
-    for at, (codes, card) in enumerate(columns):
-        of_value = tally(codes.astype(np.intp), card, columns)
-        counts |= {(EVERYBODY, at, other): each for other, each in enumerate(of_value)}
+    for (at, one), (other, two) in product(enumerate(columns), repeat=2):
+        cells, shape = two.codes * np.intp(one.card) + one.codes, (two.card, one.card)
+        people = np.bincount(cells, units, one.card * two.card).astype(np.intp)
+        counts[EVERYBODY, at, other] = people.reshape(shape)
     for at, size in enumerate(sizes):
         own = kept[query[kept] == at]
         asking = map(CodeColumn, users.codes[person[own]].T, cards)
         of_intent = tally(intent[own], size, [*asking])
         counts |= {(at, INTENT, other): each for other, each in enumerate(of_intent)}
         counts[at, INTENT, INTENT] = of_intent[0].sum(axis=0, keepdims=True)
-    return ExactCounts(counts, len(cards), len(sizes), min(options.per_person, len(sizes)))
+    most = min(options.per_person, len(sizes))
+    return ExactCounts(counts, len(cards), len(sizes), most, UNITS if heaviest else 1, unit)
 
 
 def measured(exact: ExactCounts, purse: Purse) -> Noisy:
@@ -210,10 +224,11 @@ def measured(exact: ExactCounts, purse: Purse) -> Noisy:
     while rest := [each for each in every if each not in inside]:
         pairs = [(EVERYBODY, one, other) for one in inside for other in rest]
         lines = np.array([apart(counts[each]) for each in pairs])
-        [[at]] = purse.best([lines], 1, REACH, PAIRS / (exact.attributes - 1))
+        [[at]] = purse.best([lines], 1, REACH * exact.heaviest, PAIRS / (exact.attributes - 1))
         edges.append(pairs[at])
         inside.append(pairs[at][2])
-    found = purse.counts(exact, edges, sqrt(exact.attributes), PEOPLE)
+    units = purse.counts(exact, edges, sqrt(exact.attributes) * exact.heaviest, PEOPLE)
+    found = {key: (each * exact.unit, noise * exact.unit) for key, (each, noise) in units.items()}
     by_query = [(query, INTENT, INTENT) for query in range(exact.queries)]
     found |= purse.counts(exact, by_query, sqrt(exact.most), WANTED)
     alone, scores = alone_of(found), list[Floats]()

@@ -395,8 +395,8 @@ def build(out: Path, describe: Path | None, **given: Any) -> Output:  # noqa: AN
     if chosen.private is not None:
         with extra("private", "differential privacy"):
             import agent.build.private  # noqa: F401
-    elif (chosen.delta, chosen.per_person) != USUAL:
-        raise UsageError("--delta and --per-person belong to --private", "add --private EPS")
+    elif (chosen.delta, chosen.per_person) != USUAL or description.most_weight:
+        raise UsageError("most_weight, --delta, --per-person need --private", "add --private EPS")
     with Progress() as progress:
         built = build_model(chosen, progress)
         with uninterrupted():

@@ -31,6 +31,14 @@ def built(world: World, **changes: object) -> Model:
     return private_model(source(world), options(**given), lambda _what, _share: None)
 
 
+def weighed(world: World) -> World:
+    """The same with a column of weights, 1 to 9 people a row, and 900 for whoever is busy."""
+    numbers = enumerate(world.users[1:])
+    weights = ["900" if row[0] == "busy" else str(at % 9 + 1) for at, row in numbers]
+    columns = zip(world.users, ["w", *weights], strict=True)
+    return World(tuple((*row, each) for row, each in columns), world.events)
+
+
 class Blind(Purse):
     """It tells nothing of the tables, and notes what one person may move together, and how far."""
 
@@ -59,21 +67,26 @@ class Blind(Purse):
         return [[*range(picks)] for _ in scores]
 
 
-@few(4)
-@given(world=worlds(persons=2, requests=0), most=st.integers(1, 3))
-def test_a_person_moves_no_count_by_more_than_is_stated(world: World, most: int) -> None:
+@few(6)
+@given(world=worlds(persons=2, requests=0), most=st.integers(1, 3), weighs=st.booleans())
+def test_a_person_moves_no_count_by_more_than_is_stated(
+    world: World, most: int, *, weighs: bool
+) -> None:
     """Of two tables of which one has a person more, who asked for everything.
 
     All that was counted costs what there is; nothing else of the tables gets into the file.
     """
     wants = [("busy", query, intent) for query in QUERIES for intent in INTENTS[1:]]
     more = World((*world.users, ("busy", "a", "a")), (*world.events, *wants))
+    changes: dict[str, object] = {"weights": "w", "most_weight": 7.5} if weighs else {}
+    if weighs:
+        more, world = weighed(more), weighed(world)
     Blind.made.clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(private, "ASKING", 200)
         patch.setattr(private, "SURE", 0)
         patch.setattr(private, "Purse", Blind)
-        files = [built(each, per_person=most, min_users=1) for each in (more, world)]
+        files = [built(e, per_person=most, min_users=1, **changes) for e in (more, world)]
     with_, without = Blind.made
     assert with_.rho * (1 - 1e-8) <= with_.spent <= with_.rho
     for (these, bound), (those, same) in zip(with_.seen, without.seen, strict=True):
@@ -118,9 +131,12 @@ def test_what_hardly_anybody_asks_is_left_out() -> None:
     model = built(world, attributes={"p0": NOTES["p0"]}, private=100.0)
     assert [each.text for each in model.queries] == ["editor"]
     assert precomputed(model) is not None
+    capped: dict[str, object] = {"private": 100.0, "weights": "w", "most_weight": 5.0}
+    people = built(weighed(world), attributes={"p0": NOTES["p0"]}, **capped).people
+    assert people == pytest.approx(sum(min(at % 9 + 1, 5) for at in range(60)), rel=0.1)
 
 
-CHANGES = [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}]
+CHANGES = [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}, {"most_weight": 2.0}]
 CHANGES += [{"queries": QUERIES | {each: QUERIES["editor"]}} for each in ("", "Editor")]
 
 
