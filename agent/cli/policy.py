@@ -119,7 +119,11 @@ def check_policy(policy: Policy, models: Sequence[Model]) -> None:
 
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
-    """Show a note for each name in a policy that probably misspells an attribute of the models."""
+    """Show a note for each name in a policy that probably misspells an attribute of the models.
+
+    PolicyError as `check_policy`.
+    """
+    check_policy(policy, models)
     for each in misspelt(policy, [*attributes_of(models, models)]):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 

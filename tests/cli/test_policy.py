@@ -46,11 +46,12 @@ def test_what_is_no_policy_steers_nothing(run: Run, folder: Path) -> None:
     """Nor is one of bytes, or a folder; the others are checked all the same."""
     (folder / "odd.toml").write_text('"\\u001b[2Jx\\u0007" = 3\n')
     (folder / "binary.toml").write_bytes(bytes(range(256)))
-    (folder / "folder").mkdir()
+    (folder / "idle.toml").write_text('[[together]]\nfacts = ["regoin", "sex"]\nprice = 1\n')
     for name, code, what in (
+        ("idle.toml", 1, "no model has a fact 'regoin'"),
         ("odd.toml", 1, "unknown key"),
         ("binary.toml", 2, "is not UTF-8 text, line 2"),
-        ("folder", 2, "cannot be read: is a directory"),
+        (".", 2, "cannot be read: is a directory"),
     ):
         ran = run("policy", "show", "--policy", name)
         assert (ran.code, ran.out, what in ran.err) == (code, "", True)
