@@ -161,7 +161,8 @@ def _weights(
         what = f"column {column!r} has {'no weight' if text is None else repr(text[:40])}"
         hint = f"a weight is how many people a row stands for, from 1 to {MAX_WEIGHT:g}"
         raise BuildError(f"{what} in the row of user {user!r}", hint)
-    return np.asarray(weights[chosen] * float(weights.sum() / weights[chosen].sum()))
+    more = 1.0 if chosen.all() else float(weights.sum() / weights[chosen].sum())
+    return np.asarray(weights[chosen] * more)
 
 
 def users_by_attributes(

@@ -37,7 +37,7 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(509, 4),
-    "agent/build": Size(2_930, 20),
+    "agent/build": Size(2_931, 20),
     "agent/cli": Size(4_304, 31),
     "agent/daemon": Size(5_440, 33),
     "agent/decision": Size(1_963, 12),
