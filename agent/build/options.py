@@ -134,11 +134,11 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     ``id``, ``source``, ``licence``, ``stands_for``: as the model will state them; ``weights``: the
     column of the users that says how many people a row stands for, "" where each stands for itself;
-    ``most_weight``: as what a heavier row counts in a private model, at least 1; ``without``:
-    columns that are left out; ``attributes``, ``queries``: notes, by name and by text; ``donors``:
-    other surveys, by a name of each; ``kinds``: into which all columns are put, and ``topics``,
-    which they help, if any. UsageError for a text that cannot be shown on one line of a terminal,
-    and for one of kinds and topics without the other.
+    ``without``: columns that are left out; ``attributes``, ``queries``: notes, by name and by text;
+    ``donors``: other surveys, by a name of each; ``kinds``: into which all columns are put, and
+    ``topics``, which they help, if any; ``most_weight``: as what a heavier row counts in a private
+    model. UsageError for a text that cannot be shown on one line of a terminal, and for one of
+    kinds and topics without the other.
     """
 
     id: str = ""
@@ -146,13 +146,13 @@ class Description(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     licence: str = ""
     stands_for: str = "people"
     weights: str = ""
-    most_weight: Annotated[float, msgspec.Meta(ge=1)] | None = None
     without: tuple[str, ...] = ()
     attributes: dict[str, AttributeNote] = msgspec.field(default_factory=dict)
     queries: dict[str, QueryNote] = msgspec.field(default_factory=dict)
     donors: dict[str, DonorsNote] = msgspec.field(default_factory=dict)
     kinds: KindsNote | None = None
     topics: TopicsNote | None = None
+    most_weight: Annotated[float, msgspec.Meta(ge=1, le=1e9)] | None = None
 
     def __post_init__(self) -> None:
         if (self.kinds is None) != (self.topics is None):

@@ -142,8 +142,8 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         raise UsageError(what, "leave these out")
     weighs = described.weights != ""
     if weighs != (described.most_weight is not None) or (weighs and options.half):
-        what = "weights of a private model need `most_weight`, and no half of the people"
-        raise UsageError(what, "say as what a heavier row counts, or put the column into `without`")
+        what = "a private model has weights up to `most_weight`, and no half of the people then"
+        raise UsageError(what, "give both `weights` and `most_weight`, and no --half; or neither")
     persons = source.without([*filter(None, (*described.without, described.weights))]).persons
     columns = dict.fromkeys(persons, TableColumn("person", 0, ()))
     attributes = attributes_of(columns, options, source.described)
@@ -196,7 +196,8 @@ def exact_counts(
     cards, unit = [len(each.values) for each in attributes], (heaviest or UNITS) / UNITS
     units = np.ones(len(users.codes))
     if users.weights is not None:
-        units = np.rint(np.minimum(users.weights, heaviest or np.inf) / unit)
+        light = np.minimum(users.weights, heaviest or np.inf) / unit + users.hashes / 2.0**64
+        units = np.minimum(np.floor(light), UNITS)  # by their ids alone, half of halves are rounded
     columns, counts = [*map(CodeColumn, users.codes.T, cards)], dict[Key, Counts]()
     for (at, one), (other, two) in product(enumerate(columns), repeat=2):
         cells, shape = two.codes * np.intp(one.card) + one.codes, (two.card, one.card)

@@ -123,7 +123,8 @@ def noted(policy: Policy, models: Sequence[Model]) -> None:
 
     PolicyError as `check_policy`.
     """
-    check_policy(policy, models)
+    if any(each.is_own for each in (*policy.rules, *policy.together)):  # which takes a moment
+        check_policy(policy, models)
     for each in misspelt(policy, [*attributes_of(models, models)]):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 

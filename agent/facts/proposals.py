@@ -27,7 +27,7 @@ NAMES_VALUE, LEAST_NAMES = 20.0, 1.5
 SURE = 0.6  # the least chance of a kind for its value to be set
 MOST_TITLES, LEAST_TITLE = 3, 0.2  # topics that are shown, and how surely a fact helps there
 # How many of those with a value would say as many more words of it, from none to ten, and more: as
-# judges said of 300 statements (examples/data/everyday/shares.csv); by halves of them, it fits.
+# judges said of 300 statements (examples/data/everyday/shares.csv).
 EXACTNESS = (1, 1 / 3, 1 / 3, 1 / 20, 1 / 20, *[1 / 40] * 5, 1 / 500, 0)
 SAME, NEARLY = 0.76, 0.95  # the least cosine of facts that say the same, of one kind and of any
 

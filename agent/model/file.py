@@ -4,7 +4,7 @@ import csv
 from collections.abc import Collection, Sequence
 from dataclasses import fields
 from itertools import combinations
-from math import inf, prod
+from math import comb, inf, isclose, prod
 from mmap import mmap
 from pathlib import Path
 from types import EllipsisType
@@ -215,6 +215,8 @@ def _check_people(people: Population, attributes: Sequence[Attribute]) -> None:
     """Refuse people with a code or a kind that does not exist, or a kind without any rows."""
     for each, codes in zip(attributes, people.columns, strict=False):
         check_below("population.codes", codes, len(each.values), f"attribute {each.name!r}")
+    if people.pairs and not isclose(people.pairs[0].sum(), people.people * comb(people.tabled, 2)):
+        raise damaged("tensor 'population.pairs' does not sum up to the people")
     requests = attributes[len(attributes) - len(people.requests) :]
     for each, kinds in zip(requests, people.requests, strict=True):
         where = f"attribute {each.name!r}"

@@ -75,7 +75,7 @@ def test_the_page_is_what_a_model_is_built_by(tmp_path: Path) -> None:
     (query,) = model.queries
     assert (query.text, query.title) == ("days off", "what to do on a day off")
     example = tomllib.loads(EXAMPLE)
-    assert [*example, "kinds", "topics"] == [*stated.Description.__struct_fields__]
+    assert [*example, "kinds", "topics", "most_weight"] == [*stated.Description.__struct_fields__]
     keys = {key for note in example["attributes"].values() for key in note}
     assert keys == {*AttributeNote.__struct_fields__}
     keys |= {*stated.DonorsNote.__struct_fields__, *stated.KindsNote.__struct_fields__}

@@ -53,9 +53,8 @@ class Blind(Purse):
         self, exact: ExactCounts, keys: Sequence[Key], sensitivity: float, share: float
     ) -> Noisy:
         bought = super().counts(exact, keys, sensitivity, share)
-        self.seen += [
-            (np.concatenate([exact.tables[e].ravel() for e in keys])[:, None], sensitivity)
-        ]
+        counted = np.concatenate([exact.tables[each].ravel() for each in keys])
+        self.seen.append((counted[:, None], sensitivity))
         same = {key: np.arange(1.0, 1 + each.size) for key, (each, _) in bought.items()}
         return {k: (e.reshape(bought[k][0].shape), bought[k][1]) for k, e in same.items()}
 
@@ -78,14 +77,12 @@ def test_a_person_moves_no_count_by_more_than_is_stated(
     """
     wants = [("busy", query, intent) for query in QUERIES for intent in INTENTS[1:]]
     more = World((*world.users, ("busy", "a", "a")), (*world.events, *wants))
-    changes: dict[str, object] = {"weights": "w", "most_weight": 7.5} if weighs else {}
-    if weighs:
-        more, world = weighed(more), weighed(world)
+    more, world = weighed(more), weighed(world)
+    changes = {"weights": "w", "most_weight": 7.5} if weighs else {"without": ("w",)}
     Blind.made.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(private, "ASKING", 200)
-        patch.setattr(private, "SURE", 0)
-        patch.setattr(private, "Purse", Blind)
+        for name, value in {"ASKING": 200, "SURE": 0, "Purse": Blind}.items():
+            patch.setattr(private, name, value)
         files = [built(e, per_person=most, min_users=1, **changes) for e in (more, world)]
     with_, without = Blind.made
     assert with_.rho * (1 - 1e-8) <= with_.spent <= with_.rho
@@ -131,9 +128,11 @@ def test_what_hardly_anybody_asks_is_left_out() -> None:
     model = built(world, attributes={"p0": NOTES["p0"]}, private=100.0)
     assert [each.text for each in model.queries] == ["editor"]
     assert precomputed(model) is not None
-    capped: dict[str, object] = {"private": 100.0, "weights": "w", "most_weight": 5.0}
-    people = built(weighed(world), attributes={"p0": NOTES["p0"]}, **capped).people
-    assert people == pytest.approx(sum(min(at % 9 + 1, 5) for at in range(60)), rel=0.1)
+    heavy, public = source(weighed(world)), {"attributes": {"p0": NOTES["p0"]}, "queries": QUERIES}
+    given = options(weights="w", most_weight=2e3, **public)  # a light person is half a unit
+    exact = private.exact_counts(heavy, private.public_schema(heavy, given), given)
+    people = exact.unit * exact.tables[EVERYBODY, 0, 0].sum()
+    assert people == pytest.approx(sum(at % 9 + 1 for at in range(60)), rel=0.2)
 
 
 CHANGES = [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}, {"most_weight": 2.0}]

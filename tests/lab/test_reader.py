@@ -103,7 +103,8 @@ def test_own_words_are_of_those_who_could_say_them() -> None:
 def test_shares_agree_as_scipy_counts(pairs: list[tuple[int, int]]) -> None:
     logs = np.log(np.array(pairs, float).T)
     assume(all(len({*each.tolist()}) > 1 for each in logs))
-    wanted = spearmanr(*logs)[0], pearsonr(*logs)[0], (logs[0] - logs[1]).mean()
+    more = logs[0] - logs[1]
+    wanted = spearmanr(*logs)[0], pearsonr(*logs)[0], more.mean(), np.mean(more > np.log(3))
     assert profiles.agreement_of(logs) == pytest.approx(wanted, abs=1e-9)
 
 

@@ -338,7 +338,7 @@ TENSORS: list[tuple[str, Callable[[Tensors], object]]] = [
     ("'attributes.prices' has a number outside 0 to 64", put("attributes.prices", (1, 0), -0.1)),
     ("'attributes.prices' has a number outside", put("attributes.prices", (1, 0), 64.1)),
     ("'population.pairs' has a number outside 0 to inf", put("population.pairs", (1,), -1)),
-    ("'population.pairs' is F64 of shape [3]", shaped("population.pairs", 3)),
+    ("'population.pairs' does not sum up to the people", put("population.pairs", (1,), 1e5)),
     ("'queries.weights' has a number outside 1e-09 to", put("queries.weights", (1,), 0)),
     ("'population.weights' has a number outside 1 to", put("population.weights", (1,), 0.99)),
     ("weights' has a number that is not finite", put("population.weights", (1,), np.inf)),

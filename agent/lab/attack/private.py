@@ -36,7 +36,7 @@ def private_page(data: Path | None, options: StudyOptions, progress: Progress) -
     given = tables(data)
     source, described = open_tables(*given.files[:2]), given.description
     without = (*described.without, *filter(None, [described.weights]))
-    given = given.described(weights="", without=without)
+    given = given.described(weights="", most_weight=None, without=without)
     half = replace(given, half="A", per_person=options.requests)
     attributes = private.public_schema(source, half)
     everybody, rows = observe(source, replace(given, min_users=1)), list[tuple[str, ...]]()

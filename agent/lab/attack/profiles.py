@@ -256,13 +256,16 @@ def judged_shares(folder: Path, model: Model) -> Floats:
 
 
 def agreement_of(logs: Floats) -> Floats:
-    """How well two sets of shares agree, by their logarithms, shape (2, S): float64, shape (3,).
+    """How well two sets of shares agree, by their logarithms, shape (2, S): float64, shape (4,).
 
-    The correlation of ranks (Spearman), that of logarithms (Pearson), and how much larger the
-    logarithms of the first are on average.
+    The correlation of ranks (Spearman), that of logarithms (Pearson), how much larger the
+    logarithms of the first are on average, and how many of the first are more than three times the
+    second, as a share.
     """
     ranks = list[Floats]()
     for each in logs:
         _, places, counts = np.unique(each, return_inverse=True, return_counts=True)
         ranks.append((counts.cumsum() - (counts - 1) / 2)[places])
-    return np.array([*(np.corrcoef(*e)[0, 1] for e in (ranks, logs)), np.subtract(*logs).mean()])
+    more = np.subtract(*logs)
+    both = (np.corrcoef(*each)[0, 1] for each in (ranks, logs))
+    return np.array([*both, more.mean(), (more > np.log(3)).mean()])

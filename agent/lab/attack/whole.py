@@ -22,7 +22,7 @@ LONGER, FEWER = 5, 2  # how many times as many requests, of people how few of al
 SILENT_FOR = 100  # requests
 READ = "sent; questions; expected; found; with the questions; first; ln of found over expected"
 READ += "; with the questions; bits told; by silence"
-SHARED = "correlation of ranks; of logarithms; mean ln of suggested over judged"
+SHARED = "correlation of ranks; of logarithms; mean ln of suggested over judged; above three times"
 
 
 def charts_of(
