@@ -28,7 +28,7 @@ from agent.build.observe import Observations, read_users
 from agent.build.options import BuildOptions
 from agent.errors import BuildError, UsageError, normalise
 from agent.model.attributes import Attribute
-from agent.tradeoff.grouping import CodeColumn, tally
+from agent.tradeoff.grouping import CodeColumn, mass_of, tally
 from agent.tradeoff.tables import Floats, Indexes, Population, QueryRows
 
 Counts = NDArray[np.intp]
@@ -193,16 +193,16 @@ def exact_counts(
     kept = kept[np.lexsort((mix[kept], person[kept]))]
     places = np.arange(len(kept)) - np.searchsorted(person[kept], person[kept])
     kept = kept[places < options.per_person]
-    cards, unit = [len(each.values) for each in attributes], (heaviest or UNITS) / UNITS
-    units = np.ones(len(users.codes))
-    if users.weights is not None:
-        light = np.minimum(users.weights, heaviest or np.inf) / unit + users.hashes / 2.0**64
-        units = np.minimum(np.floor(light), UNITS)  # by their ids alone, half of halves are rounded
+    cards, cap = [len(each.values) for each in attributes], UNITS if heaviest else 1
+    unit = (heaviest or 1.0) / cap
+    weights = np.ones(len(users.codes)) if users.weights is None else users.weights
+    parts = np.minimum(weights, heaviest or 1.0) / unit + users.hashes / 2.0**64
+    units = np.minimum(np.floor(parts), cap)  # up or down as the hash has it, so none get lost
     columns, counts = [*map(CodeColumn, users.codes.T, cards)], dict[Key, Counts]()
     for (at, one), (other, two) in product(enumerate(columns), repeat=2):
-        cells, shape = two.codes * np.intp(one.card) + one.codes, (two.card, one.card)
-        people = np.bincount(cells, units, one.card * two.card).astype(np.intp)
-        counts[EVERYBODY, at, other] = people.reshape(shape)
+        cells = two.codes * np.intp(one.card) + one.codes
+        people = mass_of(cells, units, one.card * two.card).reshape(two.card, -1)
+        counts[EVERYBODY, at, other] = people.astype(np.intp)
     for at, size in enumerate(sizes):
         own = kept[query[kept] == at]
         asking = map(CodeColumn, users.codes[person[own]].T, cards)
@@ -210,7 +210,7 @@ def exact_counts(
         counts |= {(at, INTENT, other): each for other, each in enumerate(of_intent)}
         counts[at, INTENT, INTENT] = of_intent[0].sum(axis=0, keepdims=True)
     most = min(options.per_person, len(sizes))
-    return ExactCounts(counts, len(cards), len(sizes), most, UNITS if heaviest else 1, unit)
+    return ExactCounts(counts, len(cards), len(sizes), most, cap, unit)
 
 
 def measured(exact: ExactCounts, purse: Purse) -> Noisy:

@@ -87,6 +87,8 @@ def context_of(
     request = whom, query or "", options.now()
     chosen = _model(rules, request, model)
     shared.noted(rules, models := shared.with_others(chosen))
+    if policy is not None:
+        shared.check_policy(rules, models)
     topics = topics_of(rules, models, Model.read, request[1])
     ruling = rulebook(rules, chosen, models).match(*request, topics, "cli")
     one_each = frozenset(each.name for each in chosen.attributes if not each.further)

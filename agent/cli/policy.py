@@ -119,12 +119,7 @@ def check_policy(policy: Policy, models: Sequence[Model]) -> None:
 
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
-    """Show a note for each name in a policy that probably misspells an attribute of the models.
-
-    PolicyError as `check_policy`.
-    """
-    if any(each.is_own for each in (*policy.rules, *policy.together)):  # which takes a moment
-        check_policy(policy, models)
+    """Show a note for each name in a policy that probably misspells an attribute of the models."""
     for each in misspelt(policy, [*attributes_of(models, models)]):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 
@@ -339,6 +334,7 @@ def show(recipient: str | None, query: str | None, file: Path, model: Path | Non
         raise UsageError("--query needs --recipient", "name who receives the request")
     used, loaded = read_model(model), read_policy(file)
     models, lines = with_others(used), lines_of(loaded.text)
+    check_policy(loaded, models)
     noted(loaded, models)
     book = rulebook(loaded, used, models)
     rules = [each for each in book.policy.rules if each.layer is Layer.FILE]

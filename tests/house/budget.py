@@ -38,11 +38,11 @@ BUDGETS = {
     "agent": Size(430, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(509, 4),
     "agent/build": Size(2_932, 20),
-    "agent/cli": Size(4_305, 31),
+    "agent/cli": Size(4_306, 31),
     "agent/daemon": Size(5_440, 33),
     "agent/decision": Size(1_963, 12),
     "agent/facts": Size(458, 5),
-    "agent/lab": Size(2_712, 25),
+    "agent/lab": Size(2_711, 25),
     "agent/model": Size(1_785, 11),
     "agent/tradeoff": Size(2_946, 18),
     "agent/tui": Size(2_647, 20),

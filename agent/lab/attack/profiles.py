@@ -266,6 +266,5 @@ def agreement_of(logs: Floats) -> Floats:
     for each in logs:
         _, places, counts = np.unique(each, return_inverse=True, return_counts=True)
         ranks.append((counts.cumsum() - (counts - 1) / 2)[places])
-    more = np.subtract(*logs)
-    both = (np.corrcoef(*each)[0, 1] for each in (ranks, logs))
+    more, both = np.subtract(*logs), (np.corrcoef(*each)[0, 1] for each in (ranks, logs))
     return np.array([*both, more.mean(), (more > np.log(3)).mean()])
