@@ -63,7 +63,7 @@ def rules(now: datetime, agent: Agent) -> wire.RulesStatus:
             expired=rule.is_over(today),
             remarks=[from_fields(wire.RuleRemark, each) for each in remarks.get(rule, ())],
         )
-        for rule in (*policy.rules, *policy.contexts)
+        for rule in (*policy.rules, *policy.contexts, *policy.together)
         if rule.layer is not Layer.DEFAULTS
     ]
     return wire.RulesStatus(

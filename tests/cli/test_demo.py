@@ -65,8 +65,7 @@ def test_the_story_is_told_in_words_of_the_shipped_models(shipped: Story) -> Non
     assert all(each.decision.read_as for each in shipped.entries)
     silent = [each.decision.request.query for each in shipped.entries if not each.values]
     assert silent == ["what does ubiquitous mean"]
-    dinner = shipped.entries[0].values
-    assert {"diet", "allergies"} <= dinner.keys()
+    assert {"diet", "allergies"} <= shipped.entries[0].values.keys()
 
 
 def test_the_demo_shows_every_request(run: Run, shipped: Story) -> None:

@@ -315,8 +315,7 @@ def test_a_fact_that_two_models_call_alike_has_two_names() -> None:
         assert each.among == counted_among(MODEL)
     titles = {"age_two": "Age of the car", "age": age.title}
     assert outcome_of(handled, titles) == "Age of the car"
-    said = calls.undo().what
-    assert said.startswith("Changed Age of the car in your profile")
+    assert calls.undo().what.startswith("Changed Age of the car in your profile")
 
 
 # who knows what

@@ -83,7 +83,7 @@ def test_it_says_what_a_rulebook_and_an_audit_say(document: dict[str, object]) -
     ruling = Rulebook(policy, known(*NAMES)).match(ANYBODY, "", today)
     effective = {each.key: (read(each.value), each.rule) for each in found.effective}
     assert effective == {key: (e.value, e.rule.name) for key, e in ruling.settings.items()}
-    every = (*policy.rules, *policy.contexts)
+    every = (*policy.rules, *policy.contexts, *policy.together)
     written = [each for each in every if each.layer is not Layer.DEFAULTS]
     remarked = audited(policy, [MODEL, LOCALE], today)
     for rule, said in zip(written, found.rules, strict=True):

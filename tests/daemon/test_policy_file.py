@@ -264,8 +264,7 @@ def policy(tmp_path: Path) -> Path:
 def test_all_but_the_change_stays(policy: Path, mode: int) -> None:
     """The mode, and the ends of lines; no other file is left."""
     policy.chmod(mode)
-    made = rewrite(policy, add)
-    assert made.after.text == BEFORE + ADDED
+    assert rewrite(policy, add).after.text == BEFORE + ADDED
     assert policy.read_bytes() == (BEFORE + ADDED).encode()
     assert S_IMODE(policy.stat().st_mode) == mode
     assert [*policy.parent.iterdir()] == [policy]

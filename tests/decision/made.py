@@ -161,8 +161,7 @@ class World(NamedTuple):
         return self.under(limits=limits)
 
     def context(self) -> Context:
-        stopped = self.stopped
-        return Context(self.request, self.terms, self.known, self.model, stopped, cache=CACHE)
+        return Context(self.request, self.terms, self.known, self.model, self.stopped, cache=CACHE)
 
     def prepared(self) -> Prepared:
         return prepare(self.context())

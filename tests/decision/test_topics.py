@@ -119,8 +119,7 @@ def test_a_fact_that_is_held_is_sent_where_it_helps() -> None:
     """Free as it is, it is of no use to another topic; and it says so."""
     model = one_each((1.0, 1.0, 1.0, 1.0))
     for mode in MODES:
-        first = asked(model, 0, mode, Knowledge())
-        assert first.disclosed == ("age",)
+        assert asked(model, 0, mode, Knowledge()).disclosed == ("age",)
         second = asked(model, 1, mode, Knowledge(codes=(("age", 1),), queries=((0, 1.0),)))
         assert second.disclosed == ("region",)
         [age] = [each for each in second.outcomes if each.name == "age"]

@@ -89,10 +89,9 @@ def test_a_rule_holds_for_a_fact_whatever_models_call_it(
     again = {**document}
     if "attributes" in document:
         again["attributes"] = {renamed(name): each for name, each in again["attributes"].items()}
-    rules = [
-        {**rule, "attribute": renamed(rule.get("attribute"))} for rule in again.get("rule", ())
-    ]
-    again["rule"] = [{k: v for k, v in rule.items() if v is not None} for rule in rules]
+    for key, part in (("together", "facts"), ("rule", "attribute")):
+        every = again.get(key, ())
+        again[key] = [{**e, part: renamed(e[part])} if part in e else e for e in every]
     found = []
     for each in (document, again):
         for one, other in ((MODEL, OTHER), (OTHER, MODEL)):
@@ -103,7 +102,8 @@ def test_a_rule_holds_for_a_fact_whatever_models_call_it(
                 terms[key] = {names[name] for name in terms[key]}
             for key in ("sensitivity", "guards"):
                 terms[key] = {names[name]: weight for name, weight in terms[key]}
-            found.append(terms)
+            pairs = [({names[each] for each in some}, bits) for some, bits in terms["together"]]
+            found.append(terms | {"together": pairs})
     assert found == found[:1] * 4
 
 

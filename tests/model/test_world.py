@@ -42,8 +42,7 @@ def guest(seed: int) -> Model:
 @cache
 def made_world(seed: int) -> Model:
     """Return a world of a model of topics and a guest."""
-    base = judged(made_model(seed, people=200, queries=5), seed)
-    return world_of([guest(seed + 1), base])
+    return world_of([guest(seed + 1), judged(made_model(seed, people=200, queries=5), seed)])
 
 
 def test_one_model_is_its_own_world() -> None:

@@ -37,7 +37,8 @@ OF_HOSTS = ("search", "carry", "engine", "assistant", "address")
 COMPANIES = (("chatgpt.com", "openai.com"),)  # of those in the two tables
 OF_FILES = ("format", "preset", "trusted_keys", "attributes", "groups", "lists", "contexts")
 OF_RULES = ("recipient", "attribute", "query", "topic", "name", "expires", "except", "hours")
-NOT_SETTINGS = {*OF_FILES, "queries", "rule", "test", "daemon", "judge", *OF_RULES, "days", "door"}
+TABLES = ("queries", "rule", "test", "together", "daemon", "judge")
+NOT_SETTINGS = {*OF_FILES, *TABLES, *OF_RULES, "days", "door"}
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 

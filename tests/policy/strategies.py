@@ -179,6 +179,10 @@ def documents(draw: st.DrawFn) -> Document:
     if draw(st.integers(0, 2)) == 0:
         contexts = st.dictionaries(st.sampled_from("ab"), st.fixed_dictionaries(context))
         document["contexts"] = draw(contexts)
+    if draw(st.integers(0, 3)) == 0:
+        pair = st.permutations(NAMES).map(lambda names: names[:2])
+        prices = st.fixed_dictionaries({"facts": pair, "price": NUMBERS})
+        document["together"] = draw(st.lists(prices, min_size=1, max_size=2))
     if "queries" in document and draw(st.booleans()):
         document["queries"]["except"] = draw(_one_or_more((*named, *DOMAINS)))
     few = draw(st.integers(0, 4))

@@ -149,6 +149,8 @@ def assert_counts(policy: Policy, document: Document) -> None:
     for name, members in document.get("groups", {}).items():
         for member, text in zip(policy.groups[name], _listed(members), strict=True):
             assert text.lower().encode("idna").decode().removeprefix("*.").endswith(member.key)
+    together = [([*each.parts["attribute"]], each.settings["price"]) for each in policy.together]
+    assert together == [(each["facts"], each["price"]) for each in document.get("together", [])]
     assert document.get("queries", {}).keys() <= {"block", "block_topics", "except"}
 
 

@@ -26,8 +26,7 @@ def figures(draw: st.DrawFn) -> tuple[Floats, Floats]:
     """Draw U of single attributes, and of pairs."""
     count = draw(st.integers(1, 5))
     singles = draw(arrays(np.float64, count, elements=BITS))
-    both = draw(arrays(np.float64, count * (count - 1) // 2, elements=BITS))
-    return singles, both
+    return singles, draw(arrays(np.float64, count * (count - 1) // 2, elements=BITS))
 
 
 def pairwise_of(singles: Floats, both: Floats) -> Pairwise:

@@ -109,6 +109,8 @@ def effect(key: str, value: str) -> str:
     """Say in words what a setting does, as TOML where there are none."""
     if key in ("disclose", "guard"):
         return RULINGS["guarded"] if key == "guard" else RULINGS.get(value.strip('"'), value)
+    if key == "price":
+        return f"{value} bits more for all of them"
     return "is sent nothing" if (key, value) == ("nothing", "true") else f"{key} = {value}"
 
 
@@ -138,9 +140,8 @@ def _text(rule: RuleStatus) -> str:
         applies = f"{EXPIRED} It applied" if rule.expired else "It applies"
         lines.append(f"{applies} up to and including {rule.expires}.")
     lines += [f"{REMARK} {_what(each)}: {each.hint}." for each in rule.remarks]
-    own = rule.line is not None
-    lines.append(f"From {rule.source}, line {rule.line}." if own else f"From the {rule.source}.")
-    return "\n".join(lines)
+    source = f"{rule.source}, line {rule.line}" if rule.line else f"the {rule.source}"
+    return "\n".join([*lines, f"From {source}."])
 
 
 def _what(problem: RuleRemark) -> str:
@@ -202,8 +203,7 @@ class PolicyScreen(SentencesPage[PolicyItem], where="policy"):
         try:
             with self.app.suspend():  # an error must not leave it: it would never resume
                 try:
-                    line = None if item is None else item.line
-                    self.review.environment.edit(self._rules.path, line)
+                    self.review.environment.edit(self._rules.path, item and item.line)
                 except UsageError as error:
                     failed = error
         except SuspendNotSupported:
