@@ -45,10 +45,11 @@ def audit(
     if is_empty_policy(policy.text):
         what = f"{EMPTY_POLICY.what}, so the daemon does not use it"
         return (Remark(EMPTY_POLICY.line, "", what, EMPTY_POLICY.hint, DEFAULT_RULE),)
-    names = (name for each in (attributes or {}).values() for name in sorted(each.names))
+    facts = attributes or {}
+    names = (name for each in facts.values() for name in sorted(each.names))
     auditor = _Auditor(policy, [*dict.fromkeys(names)], today, topics)
     remarks = [each for rule in auditor.rules for each in auditor.remarks(rule)]
-    remarks += [*auditor.telling(attributes or {}), *auditor.contradictions()]
+    remarks += [*auditor.telling(facts), *auditor.priced(facts), *auditor.contradictions()]
     return tuple(sorted(remarks, key=lambda each: (each.line, each.key, each.what)))
 
 
@@ -62,8 +63,7 @@ def idle(
     is called.
     """
     lines, problems = lines_of(policy.text), list[Problem]()
-    every = (*policy.rules, *policy.contexts)
-    own = (each for each in every if each.is_own and each.withholds)
+    own = (each for each in (*policy.rules, *policy.contexts) if each.is_own and each.withholds)
     rules = [*(each for each in own if not each.is_over(today)), *policy.together]
     withheld = {pattern for rule in rules for pattern in rule.topics}
     called = [*topics, *(frozenset({each, f"@{each}"}) for each in families())]
@@ -80,7 +80,8 @@ def idle(
             if intended is None or not keeps(rule, policy):
                 family = pattern.text.strip("*_")
                 hint = "`reticent model info` lists all facts"
-                hint = f'write "@{family}" for that family' if family in families() else hint
+                if family in families() and rule not in policy.together:
+                    hint = f'write "@{family}" for that family'
                 hint = f"{MEANT} {intended!r}?" if intended else hint
                 what = f"no model has a fact {shown(pattern.text)}, so this keeps nothing back"
                 note(rule, "attribute", what, hint)
@@ -117,8 +118,7 @@ class _Auditor:
         self, policy: Policy, names: Sequence[str] | None, today: date, topics: Sequence[str]
     ) -> None:
         self._policy, self._names, self._today, self._topics = policy, names, today, topics
-        every = (*policy.rules, *policy.contexts)
-        self.rules = [rule for rule in every if rule.is_own]
+        self.rules = [rule for rule in (*policy.rules, *policy.contexts) if rule.is_own]
         self._lines = lines_of(policy.text)
         valid = [rule for rule in policy.rules if not rule.is_over(today)]
         guarding = [rule for rule in valid if "guard" in rule.settings]
@@ -190,6 +190,15 @@ class _Auditor:
                     what += f" {verdict.tells!r}, which {pattern.text!r} tells"
                     hint = "relax that rule, or leave out this one"
                     yield self._remark(rule, (), what, hint)
+
+    def priced(self, attributes: Attributes) -> Iterator[Remark]:
+        """Yield a remark on each price of facts that are one, by whatever names."""
+        for rule in self._policy.together:
+            texts = (each.text for each in rule.attributes)
+            names = ([n for n, e in attributes.items() if text in e.names] for text in texts)
+            if (sets := [*product(*names)]) and all(len({*each}) < len(each) for each in sets):
+                what = "these are one fact, so they never cost more together"
+                yield self._remark(rule, ("facts",), what, "name another", rule.settings)
 
     def contradictions(self) -> Iterator[Remark]:
         """Yield a remark on each setting that is overridden by name of another part of its pool."""

@@ -372,8 +372,7 @@ class Pools:
 
     def domains(self, host: str) -> frozenset[str]:
         """A host of each domain in the pool of a host, and that host."""
-        members = self._groups.get(self.group(host) or "", ())
-        owners = (host, *(each.host for each in members))
+        owners = (host, *(each.host for each in self._groups.get(self.group(host) or "", ())))
         return frozenset((host, *chain.from_iterable(map(owned_with, owners))))
 
     def named(self, recipient: str | HostPattern) -> str | None:

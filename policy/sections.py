@@ -276,8 +276,7 @@ def _attributes(reader: SectionReader, path: KeyPath, given: object) -> list[Rul
 
 def _queries(reader: SectionReader, path: KeyPath, given: object) -> list[Rule]:
     """The rules that ``[queries]`` stands for."""
-    kinds = {key: RULE_KINDS[part] for key, part in BLOCKS.items()}
-    listed = reader.table(path, given, kinds)
+    listed = reader.table(path, given, {key: RULE_KINDS[part] for key, part in BLOCKS.items()})
     values = {"nothing": True, "except": listed.pop("except", ())}
     return [
         reader.rule((*path, key), f"queries.{key}", {**values, BLOCKS[key]: each})

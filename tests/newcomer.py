@@ -27,8 +27,7 @@ WAIT = 60.0  # seconds, for what takes about one
 
 def commands(title: str) -> list[str]:
     """Return what a section of these pages has its reader type."""
-    section = rf"^## {title}$.*?(?=^## )"
-    (text,) = re.findall(section, README, re.MULTILINE | re.DOTALL)
+    (text,) = re.findall(rf"^## {title}$.*?(?=^## )", README, re.MULTILINE | re.DOTALL)
     return COMMAND.findall(text)
 
 

@@ -98,8 +98,7 @@ class Proxy:
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer a request with what the service answers, or with the reason why not."""
         try:
-            call = self._admitted(request)
-            return await self._passed_on(request, call)
+            return await self._passed_on(request, self._admitted(request))
         except RefusedError as error:
             self._report(f"{request.method} refused: {error}")
             wrong = {"message": f"Reticent: {error}; {error.hint}", "type": error.code}

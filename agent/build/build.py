@@ -108,14 +108,18 @@ def private_model(source: Source, options: BuildOptions, progress: Progress) -> 
     progress("counting", 1.0)
     beta = private.SHRINKAGE if options.shrinkage is None else options.shrinkage
     plain = replace(options, estimator="plugin", validation=False, shrinkage=beta)
-    asked = [*private.asked_enough(counts, options.min_users).values()]
+    asked = private.asked_enough(counts, options.min_users)
+    people, off = private.everybody(counts)
+    if people < private.SURE * off:
+        raise BuildError("too few people for so much noise", "raise epsilon, or lower most_weight")
     if not asked:
-        raise BuildError("too few people ask for anything", "raise epsilon, or lower --min-users")
+        hint = "see that the tables write queries and intents alike, or lower --min-users"
+        raise BuildError("too few people ask for anything", hint)
     model = model_from(private.drawn(counts, attributes, options), plain, progress)
     share = private.PAIRS + private.PEOPLE
     budget = options.private, options.delta, options.per_person, share
     stated = dict(zip(BUDGET, budget, strict=True))
-    tables = replace(model.tables, query_weights=np.array(asked))
+    tables = replace(model.tables, query_weights=np.array([*asked.values()]))
     return replace(model, options={**model.options, **stated}, tables=tables)
 
 

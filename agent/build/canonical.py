@@ -138,8 +138,7 @@ def observed(
     order = np.lexsort((np.add.reduceat(row_hashes, first), people.profile[person]))
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
-    sizes = np.diff(first, append=len(events.user))
-    user = np.repeat(number, sizes)
+    user = np.repeat(number, np.diff(first, append=len(events.user)))
     by_user = np.argsort(user, kind="stable")
     rows = QueryRows(
         user=user[by_user],

@@ -176,8 +176,7 @@ def queries_of(log: ibis.Table) -> ibis.Table:
     first = _keyed(stayed.group_by(QUERY_KEYS).aggregate(opened=stayed.time.min()))
     pages = stayed.join(first, [*_same_query(stayed, first), stayed.time == first.opened])
     target = _keyed(pages.group_by(QUERY_KEYS).aggregate(host=pages.host.min()))
-    is_listed = log.tld.isin(DOMAINS)
-    queries = log.group_by(QUERY_KEYS).aggregate(tld=log.tld.min(where=is_listed))
+    queries = log.group_by(QUERY_KEYS).aggregate(tld=log.tld.min(where=log.tld.isin(DOMAINS)))
     queries = queries.left_join(target, _same_query(queries, target))
     return queries.select(*QUERY_KEYS, "host", "tld")
 

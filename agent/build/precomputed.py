@@ -151,8 +151,7 @@ def _terms(model: Model) -> Iterable[Terms]:
     """The terms that people are likely to have: by default, and by each preset."""
     rules = (read_policy(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
-    presets = (terms_under(each, model) for each in rulings)
-    return (Terms(), Terms(mode="planned"), *presets)
+    return (Terms(), Terms(mode="planned"), *(terms_under(each, model) for each in rulings))
 
 
 class _Asked(dict[int, Floats]):

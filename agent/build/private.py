@@ -43,7 +43,7 @@ ROUNDING = 1 + 1e-9  # more than floating-point numbers can be off by
 PAIRS, PEOPLE = 0.05, 0.15  # which pairs of attributes make the tree; people by these
 WANTED, WHICH, AGAIN = 0.05, 0.4, 0.35  # what is wanted; which attributes tell; that by these
 CHOSEN = 3  # attributes of each query that are counted
-SURE = 4.0  # standard deviations, above which a query was asked
+SURE = 4.0  # standard deviations, above which a query was asked, and there are people
 REACH = 4.0  # of `apart`
 CHANCE = sqrt(2 / pi)  # of the root of a count, by which it is off on average
 SWEEPS = 10  # of a fit
@@ -152,11 +152,13 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
     if lacking or not described.queries:
         raise UsageError(f"the description has no {(*lacking, 'queries')[0]}", _HINT)
     intents = [each.intents for each in described.queries.values()]
-    lists = [[*map(normalise, described.queries)], *intents, *(each.values for each in attributes)]
+    values = [each.values for each in described.attributes.values()]
+    lists = [[*map(normalise, described.queries)], *intents, *values]
     for texts, each in ((own, one) for own in lists for one in own):
-        if not each or each != normalize("NFC", each).strip() or [*texts].count(each) > 1:
+        plain = each.isprintable() and each == normalize("NFC", each).strip()
+        if not each or not plain or [*texts].count(each) > 1:
             what = f"the description has {each!r} twice, or not as the tables are read"
-            raise UsageError(what, "write each text once, in NFC, with no white space around it")
+            raise UsageError(what, "write each once, in NFC, with no space around it or controls")
     return attributes
 
 
@@ -203,6 +205,7 @@ def exact_counts(
         cells = two.codes * np.intp(one.card) + one.codes
         people = mass_of(cells, units, one.card * two.card).reshape(two.card, -1)
         counts[EVERYBODY, at, other] = people.astype(np.intp)
+    counts[EVERYBODY, 0, 0] = counts[EVERYBODY, 0, 0].sum(axis=1, keepdims=True)  # by value alone
     for at, size in enumerate(sizes):
         own = kept[query[kept] == at]
         asking = map(CodeColumn, users.codes[person[own]].T, cards)
@@ -218,7 +221,7 @@ def measured(exact: ExactCounts, purse: Purse) -> Noisy:
 
     All of the budget is spent. Each sensitivity is how far one person can move what is bought. The
     pairs of the tree are those that are farthest from independent (McKenna et al. 2021): in order,
-    parents before children, the root with itself.
+    parents before children, the root by itself.
     """
     counts, every = exact.tables, range(exact.attributes)
     edges, inside = [(EVERYBODY, 0, 0)], [0]
@@ -243,10 +246,17 @@ def measured(exact: ExactCounts, purse: Purse) -> Noisy:
     return found | purse.counts(exact, keys, sqrt(exact.most * few), AGAIN)
 
 
+def everybody(found: Noisy) -> tuple[float, float]:
+    """How many people there are, by all tables of people, and its standard deviation."""
+    people = [(e, noise) for (query, *_), (e, noise) in found.items() if query == EVERYBODY]
+    sums, weights = np.array([(e.sum(), 1 / (noise**2 * e.size)) for e, noise in people]).T
+    return float(np.average(sums, weights=weights)), 1 / sqrt(weights.sum())
+
+
 def alone_of(found: Noisy) -> dict[int, Floats]:
     """How many people have each value, from 0, by attribute."""
     people = {other: each for (query, _, other), (each, _) in found.items() if query == EVERYBODY}
-    whole = max(1.0, float(np.mean([each.sum() for each in people.values()])))
+    whole = max(1.0, everybody(found)[0])
     return {at: nearest(each.sum(axis=1), whole) for at, each in people.items()}
 
 
@@ -329,10 +339,11 @@ def drawn_people(found: Noisy, rows: int) -> Codes:
     alone, draw = alone_of(found), np.random.default_rng(SEED)
     codes = np.zeros((rows, len(alone)), dtype=np.uint8)
     for one, other in [key[1:] for key in found if key[0] == EVERYBODY]:
-        near = denoised(*found[EVERYBODY, one, other], alone[other], alone[one])
+        near = alone[other][:, None]  # of the root, which is in the place of all others before
+        if one != other:
+            near = denoised(*found[EVERYBODY, one, other], alone[other], alone[one])
         for code in np.unique(codes[:, one]):
-            own = alone[other] if one == other else near[:, code]
-            some = np.flatnonzero(codes[:, one] == code)
+            own, some = near[:, code], np.flatnonzero(codes[:, one] == code)
             codes[some, other] = draw.choice(len(own), len(some), p=own / own.sum())
     return codes
 

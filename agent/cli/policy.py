@@ -202,7 +202,7 @@ def check(files: tuple[Path, ...]) -> Output:
             problems, code = (Problem(1, "", str(error), error.hint),), error.exit_code
             verdict = f"{error} ({error.hint})"
         else:
-            rules = sum(rule.layer is Layer.FILE for rule in policy.rules)
+            rules = sum(e.is_own for e in (*policy.rules, *policy.contexts, *policy.together))
             remarks, failed = audited(policy, models, today()), failed_tests(policy, models)
             findings, code = (*failed, *remarks), max(code, int(bool(failed)))
             if file == own_policy():  # the daemon need not wait for the rest of it

@@ -394,5 +394,4 @@ def _best(objective: DisclosureObjective, prepared: Prepared) -> SelectedSet:
 
 def _search(function: SetFunction, prepared: Prepared, base: int, more: int) -> Result:
     """Search as the terms say."""
-    algorithm = prepared.context.terms.algorithm
-    return maximise(function, algorithm, between=(base, base | more))
+    return maximise(function, prepared.context.terms.algorithm, between=(base, base | more))

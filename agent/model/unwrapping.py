@@ -114,8 +114,7 @@ def _without_code(text: str) -> str:
     """The text without blocks of code; code within a line stays, without its marks."""
     parts = text.split("```")
     blocks = ("\n\n" if "\n" in each else f" {each} " for each in parts[1::2])
-    inside = [*blocks, ""]
-    outside = "".join(map("".join, zip(parts[::2], inside, strict=False)))
+    outside = "".join(map("".join, zip(parts[::2], [*blocks, ""], strict=False)))
     return outside if _WORD.search(outside) else "\n".join(parts)
 
 

@@ -102,8 +102,7 @@ class AnonymitySet:
         all who look alike are equally likely. Where people are estimated nothing is promised: the
         tree of a larger set is another, by which more may be expected.
         """
-        steady = not mask & ~self.persons or metric in ("maxprob", "entropy")
-        return steady and not self.sampled
+        return not self.sampled and (not mask & ~self.persons or metric in ("maxprob", "entropy"))
 
     def least(self, mask: int, metric: Measure, k: int, others: int) -> float:
         """What I of no set falls below that has A and some of ``others``, a mask.

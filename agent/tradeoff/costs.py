@@ -18,7 +18,7 @@ from agent.tradeoff.measures import Curvature, Metric, check_prices
 from agent.tradeoff.tables import Floats, Population, members
 
 POINTS = 257  # at which a function is looked at, evenly spaced
-ROUNDING = 1e-9  # of the largest value there
+ROUNDING = 1e-9  # of all that it rises there
 
 
 class Cost(Protocol):
@@ -92,6 +92,8 @@ class Polynomial:
         """
         rest = [(mask & ~held, bits) for mask, bits in prices]
         check_prices(*(bits for _, bits in rest))
+        if any(mask < 0 for mask, _ in rest):
+            raise UsageError("a set below 0 has no price", "name the attributes, bit by bit")
         self._terms = [(mask, float(bits)) for mask, bits in rest if mask and bits]
 
     def __call__(self, mask: int) -> float:
@@ -127,9 +129,10 @@ class Convex:
         check_prices(*weights)
         self._weights, self._function = tuple(weights), function
         levels = np.array([function(x) for x in np.linspace(0.0, fsum(weights), POINTS).tolist()])
-        rises, least = np.diff(levels), -ROUNDING * float(np.abs(levels).max())
-        if not ((rises >= least).all() and (np.diff(rises) >= least).all()):
-            what = "the function of the weights falls, or rises less and less"
+        least = -ROUNDING * (function(fsum(weights)) - function(0.0))  # a constant hides no bend
+        bends = (np.diff(levels, order) < least for order in (1, 2))
+        if not np.isfinite(levels).all() or any(map(np.any, bends)):
+            what = "the function of the weights falls, rises less and less, or is no number"
             raise UsageError(what, "use one that is convex and never falls, such as x ** 2")
 
     def __call__(self, mask: int) -> float:
@@ -155,7 +158,7 @@ class WeightedSum:
 
     def __call__(self, mask: int) -> float:
         """The sum for A."""
-        return fsum(weight * cost(mask & own) for weight, cost, own in self._parts)
+        return fsum(weight * cost(mask & own) for weight, cost, own in self._parts if weight)
 
     def curvature(self, mask: int) -> Curvature:
         """As far as it is certain of every cost with a weight."""

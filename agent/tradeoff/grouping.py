@@ -62,8 +62,7 @@ def plogp(probabilities: Floats) -> Floats:
 
 def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     """The mass of each group, float64, shape (groups,), added in the order of items."""
-    totals = np.bincount(labels, weights=masses, minlength=groups)
-    return totals.astype(np.float64, copy=False)
+    return np.bincount(labels, weights=masses, minlength=groups).astype(np.float64, copy=False)
 
 
 def last_of_each(labels: NDArray[Any], used: Indexes) -> Indexes:
@@ -198,8 +197,7 @@ class Presence:
                 planes.append(np.left_shift(np.uint8(1), shift))
         bits = np.zeros((len(planes) + -len(planes) % BYTES, len(planes[0])), dtype=np.uint8)
         bits[: len(planes)] = planes
-        words = np.ascontiguousarray(bits.T).view(np.uint64)
-        self._words = np.ascontiguousarray(words.T)
+        self._words = np.ascontiguousarray(np.ascontiguousarray(bits.T).view(np.uint64).T)
         self._first_bits = BITS * np.array(first)
 
     def classes(self, grouping: Grouping) -> list[int]:

@@ -234,8 +234,7 @@ class LocalSearch:
         """The least gain of F, in bits, that a move from a set of value ``level`` must bring."""
         if self._epsilon is None:
             return -inf
-        tolerance = self._epsilon / max(1, self.candidates.bit_count()) ** 2
-        return max(tolerance * abs(level), FLOOR)
+        return max(self._epsilon / max(1, self.candidates.bit_count()) ** 2 * abs(level), FLOOR)
 
     def restarted(self, mask: int) -> "LocalSearch":
         """A search of the same function that begins at this set."""
@@ -278,8 +277,7 @@ class LocalSearch:
             return Moves(places.astype(np.intp), gains, self.mask)
         cost = self.function.cost(mask)
         bits = bits - (self.level + self.ground + cost)
-        gains = bits - (self.function.costs_beside(mask, new) - cost)
-        return Moves(new, gains, -1, bits)
+        return Moves(new, bits - (self.function.costs_beside(mask, new) - cost), -1, bits)
 
     def bound(self, moves: "Moves", place: int) -> None:
         """Bound a gain as of the present set at little expense; all where U is at hand.

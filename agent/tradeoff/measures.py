@@ -7,6 +7,7 @@ the expected success of one guess (Benedetti and Franconi 1998).
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from math import inf
 from numbers import Real
 from typing import Literal, NamedTuple, get_args
 
@@ -49,13 +50,14 @@ Key = tuple[tuple[Measure, int], int, float, tuple[float, float]]
 
 
 def check_prices(*prices: float) -> None:
-    """UsageError where one is negative, or not a number."""
+    """UsageError where one is negative or no finite number, or their sum is none."""
     with suppress(TypeError):
-        if prices and min(prices) >= 0 <= sum(prices):  # a sum with what is no number is none
+        if min(prices, default=0) >= 0 <= sum(prices) < inf:  # a sum with no number is none
             return
     for price in prices:
-        if not isinstance(price, (float, Real)) or not float(price) >= 0:
+        if not isinstance(price, (float, Real)) or not 0 <= float(price) < inf:
             raise UsageError(f"a price cannot be {price}", "use a number from 0 up")
+    raise UsageError("the prices are too large to be added up", "use smaller ones")
 
 
 class Alike(NamedTuple):
@@ -190,8 +192,7 @@ def losses(
         return mass * success
     if measure == "k-anonymity":  # 1/k itself is no violation, whatever its rounding
         return mass * (success > (1 + 1e-12) / k)
-    certain = people[1] / (people[1] + 1)
-    return mass * -np.log1p(-np.minimum(success, certain))
+    return mass * -np.log1p(-np.minimum(success, people[1] / (people[1] + 1)))
 
 
 class ByShare:

@@ -314,8 +314,7 @@ class DisclosureObjective(Objective):
         """U(A u {V}) in bits for each V in ``attributes``; None where that is to be counted."""
         if (row := self._utility.at_hand(mask)) is not None:
             return row[attributes]
-        some = attributes.tolist()
-        return np.array(self._utility.extensions(mask, some)) if count else None
+        return np.array(self._utility.extensions(mask, attributes.tolist())) if count else None
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on F of every set with A u {V}."""

@@ -290,8 +290,7 @@ class _Planning(NamedTuple):
         for place, use in enumerate(uses):
             if use & own:
                 query, rest = self.queries[place], use & ~own
-                more = query.best_in(self.scope, rest, mask & ~rest)
-                uses[place] = rest | union(more)
+                uses[place] = rest | union(query.best_in(self.scope, rest, mask & ~rest))
                 bits[place] = query.value(uses[place])
         order = tuple(each for each in whole.order if each != attribute)
         value = float(self.numbers @ bits) - self.prices.cost(mask)

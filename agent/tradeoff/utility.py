@@ -267,8 +267,7 @@ class PlugIn(Utility):
 
 def _entropies(masses: NDArray[np.number]) -> Floats:
     """The entropy, in bits, of each row of masses once it is divided by its sum."""
-    share = masses / masses.sum(axis=1, keepdims=True)
-    return np.asarray(-plogp(share).sum(axis=1))
+    return np.asarray(-plogp(masses / masses.sum(axis=1, keepdims=True)).sum(axis=1))
 
 
 QueryUtility = LeaveOneUserOut | PlugIn

@@ -41,8 +41,7 @@ def forbid_dumps() -> None:
         import ctypes
 
         with suppress(OSError, AttributeError):  # a C library that cannot be asked
-            system = ctypes.CDLL(None)
-            system.prctl(_SET_DUMPABLE, *[ctypes.c_ulong(0)] * 4)
+            ctypes.CDLL(None).prctl(_SET_DUMPABLE, *[ctypes.c_ulong(0)] * 4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,8 +250,7 @@ class Store:
 
     def change_slots(self, slots: list[SlotRow], *statements: Statement) -> None:
         """Add or remove slots, so that these remain. Raises VaultError."""
-        after = self.state.after(slots=slots_digest(slots))
-        self.commit(after, statements, durable=True)
+        self.commit(self.state.after(slots=slots_digest(slots)), statements, durable=True)
 
     def _check_certain(self) -> None:
         """Raise VaultError where memory and file may differ."""

@@ -52,8 +52,7 @@ class Vault:
 
     def _read(self) -> Ledger:
         """Read and verify every entry."""
-        reset = Reset.read(self._store.get(CLOCK))
-        return Ledger(self._store, self._store.verify(), reset)
+        return Ledger(self._store, self._store.verify(), Reset.read(self._store.get(CLOCK)))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -154,8 +153,7 @@ class Vault:
 
         The entries themselves do not change.
         """
-        reset = Reset(entries=self.ledger.count, at=at)
-        self._store.put(CLOCK, msgspec.json.encode(reset))
+        self._store.put(CLOCK, msgspec.json.encode(Reset(entries=self.ledger.count, at=at)))
         self.ledger = self._read()
 
     def backup(self, to: Path, files: Mapping[str, bytes] = MappingProxyType({})) -> None:

@@ -93,8 +93,7 @@ def ask(
 
 @cache
 def titles_of_world() -> dict[str, str]:
-    world = world_of([*map(read, shipped_models())])
-    return {each.name: each.title for each in world.attributes}
+    return {each.name: each.title for each in world_of([*map(read, shipped_models())]).attributes}
 
 
 def titled(entry: Entry) -> dict[str, str]:

@@ -87,8 +87,7 @@ async def streamed(request: web.BaseRequest) -> web.StreamResponse:
 
 
 async def usual(request: web.BaseRequest, _body: bytes) -> web.StreamResponse:
-    path = request.path.removeprefix("/v1/")
-    if path == "models":
+    if request.path.removeprefix("/v1/") == "models":
         model = {"id": "m", "object": "model", "created": 0, "owned_by": "nobody"}
         return web.json_response({"object": "list", "data": [model]})
     message = {"role": "assistant", "content": "".join(WORDS)}

@@ -84,8 +84,7 @@ class Marionette:
         assert (kind, number) == (REPLY, self._number)
         if error is not None:
             raise MarionetteError(f"{error['error']}: {error['message']}")
-        alone = isinstance(result, dict) and [*result] == ["value"]
-        return result["value"] if alone else result
+        return result["value"] if isinstance(result, dict) and [*result] == ["value"] else result
 
     def _frame(self) -> Any:  # noqa: ANN401  (any JSON)
         length = b""
@@ -186,8 +185,7 @@ class _Firefox(Driver):
             self._call("WebDriver:SwitchToWindow", handle=self.present, focus=False)
 
     def prepare(self) -> None:
-        made = self._call("WebDriver:NewWindow", type="tab", focus=False)
-        self._inner = made["handle"]
+        self._inner = self._call("WebDriver:NewWindow", type="tab", focus=False)["handle"]
         self._call("WebDriver:SwitchToWindow", handle=self._inner, focus=False)
         self._call("WebDriver:Navigate", url=f"{self.origin}/manifest.json")
         here = "WebDriver:GetCurrentURL"

@@ -183,8 +183,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Note a request, and show a page, or send it on to the address that `to` names."""
-        length = int(self.headers.get("Content-Length", 0))
-        self.rfile.read(length)
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
         host = (self.headers.get("Host") or "").split(".")[0].split(":")[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
         came = Noted(time.time(), self.command, host, self.path, headers)

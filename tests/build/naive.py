@@ -118,8 +118,7 @@ def price_of(rows: QueryRows, attribute: int, beta: float) -> float:
     scores = louo_scores(rows, 1 << attribute, beta)
     excess = np.array(scores) - np.mean(scores)
     of_users = [excess[rows.user == each].sum() for each in range(len(rows.person))]
-    spread = np.sqrt(np.square(of_users).sum() / len(scores))
-    return float(LUCKY / (len(scores) + FEW) * spread)
+    return float(LUCKY / (len(scores) + FEW) * np.sqrt(np.square(of_users).sum() / len(scores)))
 
 
 Fields = dict[str, str | None]

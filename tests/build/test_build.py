@@ -66,8 +66,7 @@ def test_what_is_stored_of_single_attributes_is_what_is_computed(world: World) -
     assert priced is not None
     singles = [1 << each for each in range(len(model.cards))]
     for query, stored in enumerate(model.queries):
-        rows = model.rows(query)
-        utility = query_utility(rows, model.cards, "louo", stored.shrinkage)
+        utility = query_utility(model.rows(query), model.cards, "louo", stored.shrinkage)
         assert stored.prior_entropy_bits == utility.limit
         kept = model.tables.singles.utilities_of(query)
         for mask in (*singles, *pairs(len(singles))):

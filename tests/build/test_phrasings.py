@@ -147,8 +147,7 @@ def test_what_is_promised_is_measured_on_intents_left_out(monkeypatch: pytest.Mo
     assert isinstance(figures["reading_false_accepts"], float)
     assert figures["reading_false_accepts"] <= FALSE_ACCEPTS
     assert (figures["reading_texts"], figures["reading_intents"]) == (60, 40)
-    strangers = vectors([f"j{i}" for i in range(400)])
-    shares = classifier.probabilities(strangers).max(axis=1)
+    shares = classifier.probabilities(vectors([f"j{i}" for i in range(400)])).max(axis=1)
     assert (shares >= classifier.threshold).mean() <= 4 * FALSE_ACCEPTS
     own = classifier.probabilities(vectors([f"two more {n}" for n in range(50)]))
     assert (own[:, 1] >= classifier.threshold).mean() >= 0.5
@@ -186,8 +185,7 @@ def test_topics_teach_where_nothing_personal_helps() -> None:
     assert centres is not None
     others = [text for _, text in background]
     for texts, query in ((SNAKES, 0), (LETTERS, 1), (others, 2)):
-        vectors = encoder.encode(texts, question=True)
-        scores = vectors @ second[:, :-1].T + second[:, -1]
+        scores = encoder.encode(texts, question=True) @ second[:, :-1].T + second[:, -1]
         assert (scores.argmax(axis=1) == query).mean() > 0.8
     for query, texts in enumerate((SNAKES, LETTERS)):
         titled = [model.queries[query].title, *texts]

@@ -13,7 +13,7 @@ from agent.build.build import private_model
 from agent.build.options import AttributeNote, QueryNote
 from agent.build.precomputed import precomputed
 from agent.build.private import EVERYBODY, INTENT, ExactCounts, Key, Noisy, Purse, measured, rho_of
-from agent.errors import UsageError
+from agent.errors import BuildError, UsageError
 from agent.model.file import encode
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import AnonymitySet
@@ -133,9 +133,15 @@ def test_what_hardly_anybody_asks_is_left_out() -> None:
     exact = private.exact_counts(heavy, private.public_schema(heavy, given), given)
     people = exact.unit * exact.tables[EVERYBODY, 0, 0].sum()
     assert people == pytest.approx(sum(at % 9 + 1 for at in range(60)), rel=0.2)
+    assert exact.tables[EVERYBODY, 0, 0].shape == (len(NOTES["p0"].values) + 1, 1)  # with nothing
+    with pytest.raises(BuildError, match="too few people for so much noise"):
+        built(weighed(world), weights="w", most_weight=1e5, **public)
 
 
 CHANGES = [{"attributes": {}}, {"queries": {}}, {"weights": "p1"}, {"most_weight": 2.0}]
+CHANGES += [
+    {"attributes": {**NOTES, "p0": AttributeNote(values=(*each,))}} for each in ("aa", "a\n")
+]
 CHANGES += [{"queries": QUERIES | {each: QUERIES["editor"]}} for each in ("", "Editor")]
 
 

@@ -296,8 +296,7 @@ def test_what_waits_is_queued_and_named_but_not_told() -> None:
 
 def test_a_recipient_may_be_told_whatever_it_is_asked() -> None:
     """What the mean request brings it, by its rules; it counts as sent once the user agrees."""
-    blocked = f'{OPEN}[[rule]]\nrecipient = "ads.test"\nnothing = true\n'
-    agent, vault = living(blocked)
+    agent, vault = living(f'{OPEN}[[rule]]\nrecipient = "ads.test"\nnothing = true\n')
     calls = Calls(agent)
     draft = calls.export(RecipientName(recipient="claude.ai"))
     assert draft.facts

@@ -72,8 +72,7 @@ def drawn(attributes: Attributes, data: st.DataObject) -> dict[str, str]:
 
 
 def header_of(values: dict[str, str], attributes: Attributes) -> str:
-    members = members_of(attributes)
-    return SEPARATOR.join(members[pair] for pair in values.items())
+    return SEPARATOR.join(members_of(attributes)[pair] for pair in values.items())
 
 
 @given(ATTRIBUTES, st.data())

@@ -197,8 +197,7 @@ def test_a_program_proposes_and_the_user_decides(reads: Home) -> None:
     proposal = ReadingEdit(query=TEXT, recipient=SHOP, topic="restaurants")
 
     def now() -> str:
-        reading = calls.decide(Ask(query=TEXT, recipient=SHOP)).summary.read_as
-        return str(reading.query)
+        return str(calls.decide(Ask(query=TEXT, recipient=SHOP)).summary.read_as.query)
 
     for body in (ReadingEdit(query=TEXT), ReadingEdit(entry=1, topic=OTHER)):
         with pytest.raises(UsageError, match="of a text and a topic"):

@@ -78,8 +78,7 @@ def test_nothing_opens_because_time_passes(
     """An offer says what its recipient can use, and so what it cannot: no less once it is over."""
     office = open_office(tmp_path_factory.mktemp("p"))
     office.consent.opened(Memory())
-    new = office.offer("a.example", [*names])
-    office.say(new, "approve", "days", days=days)
+    office.say(office.offer("a.example", [*names]), "approve", "days", days=days)
     could = None
     for day in sorted(later):
         can = office.consent.usable("a.example", office.now + timedelta(days=day), approved=True)
@@ -144,8 +143,7 @@ def test_refusals_leave_room_for_the_user_s_own_rules(
 ) -> None:
     """Whoever reaches the door of queries could fill the policy; one that is there is no more."""
     monkeypatch.setattr("agent.daemon.consent.MOST_BLOCKS", 3)
-    new = office.offer("s1.example", ["age"], pool="@shops")
-    office.say(new, "deny", "days", days=2)
+    office.say(office.offer("s1.example", ["age"], pool="@shops"), "deny", "days", days=2)
     office.consent.refuse("s1.example", office.now)
     office.consent.refuse("r1.example", office.now)
     text = office.path.read_text()

@@ -68,8 +68,7 @@ def test_what_is_cut_off_ends_it(contents: list[bytes], data: st.DataObject) -> 
     """Whole frames before are read; half of one is none."""
     whole = b"".join(framed(each) for each in contents[:-1])
     last = framed(contents[-1])
-    cut = last[: data.draw(st.integers(1, len(last) - 1))]
-    found = frames(reading(whole + cut))
+    found = frames(reading(whole + last[: data.draw(st.integers(1, len(last) - 1))]))
     assert [next(found) for _ in contents[:-1]] == contents[:-1]
     with pytest.raises(BrokenOffError):
         next(found)

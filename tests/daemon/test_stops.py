@@ -74,8 +74,7 @@ def test_what_was_spent_is_spent_until_it_is_forgotten() -> None:
         return knowledge_in(index.pool("@both", lambda s: pool_of(s, s)), MODEL, MONDAY).spent
 
     assert [of("a.example"), of("b.example"), of("a.example", "b.example")] == [0.5, 0.25, 0.75]
-    gone = Forgetting(at=MONDAY, host="a.example", sites=("a.example",))
-    index.add(4, gone, ())
+    index.add(4, Forgetting(at=MONDAY, host="a.example", sites=("a.example",)), ())
     assert [of("a.example"), of("a.example", "b.example")] == [0.0, 0.25]
 
 

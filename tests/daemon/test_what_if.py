@@ -71,8 +71,7 @@ def lived(agent: Agent, vault: MemoryVault, stream: Stream) -> datetime:
         now += timedelta(hours=hours)
         handle(ask, now, agent, by)
         if not forgets:
-            site = site_of(ask.recipient)
-            vault.ledger.forget(now, site.__eq__, ask.recipient)
+            vault.ledger.forget(now, site_of(ask.recipient).__eq__, ask.recipient)
     return now
 
 
@@ -254,8 +253,7 @@ def curve(opened: Home, ask: CurveAsk = ASK) -> Curve:
 
 
 def at(found: Curve, trade_off: float) -> list[str]:
-    figures = (e.figures for e in found.points if e.least <= trade_off <= e.most)
-    return [*next(figures).names]
+    return [*next(e.figures for e in found.points if e.least <= trade_off <= e.most).names]
 
 
 def test_without_a_recipient_it_is_for_everybody(opened: Home) -> None:

@@ -183,8 +183,7 @@ def believing(region: list[float]) -> Model:
     """Return the model with a utility of the region for each query, and of nothing else."""
     utilities = np.zeros((len(region), COUNT))
     utilities[:, REGION] = region
-    with_it = np.array([pair >> REGION & 1 for pair in pairs(COUNT)])
-    both = np.outer(region, with_it)
+    both = np.outer(region, np.array([pair >> REGION & 1 for pair in pairs(COUNT)]))
     singles = replace(SINGLES, utilities=utilities, pair_utilities=both)
     return replace(MANY, tables=replace(MANY.tables, singles=singles))
 
@@ -303,8 +302,7 @@ def test_a_certain_reading_is_the_query_itself(world: World) -> None:
         return
     exact = Interpretation.exact(query)
     assert utility_of(exact, model, CACHE) is uses_of(query, model, CACHE)
-    told = replace(world.context(), reading=exact)
-    assert decide_context(told) == world.decided()
+    assert decide_context(replace(world.context(), reading=exact)) == world.decided()
 
 
 @given(readings(), st.sampled_from(["maxprob", "log-maxprob"]), st.integers(0, 3))
@@ -320,8 +318,7 @@ def test_the_best_set_is_that_of_the_mixture(text: Interpretation, metric: str, 
         case.settings,
     )
     best = max(plain.value(mask) for mask in SETS if plain.feasible(mask))
-    found = decided(text, terms)
-    assert found.figures.objective == pytest.approx(best, abs=1e-9)
+    assert decided(text, terms).figures.objective == pytest.approx(best, abs=1e-9)
     assert plain.value(choice_of(case).result.mask) == pytest.approx(best, abs=1e-9)
 
 

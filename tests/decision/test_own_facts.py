@@ -312,8 +312,7 @@ def test_rules_reach_a_fact_by_kind_and_id(rules: str, sent: set[str], waits: se
     facts = [
         fact(n, kind, helps=(0.9, 0.9)) for n, kind in enumerate(("region", "region", "age"), 1)
     ]
-    recipient = Recipient(facts, Terms())
-    context = recipient.context(READINGS[3], START)
+    context = Recipient(facts, Terms()).context(READINGS[3], START)
     policy = read(f"{NO_PRESET}anonymity_price = 0.0\n{rules}", "test", preset)
     ruling = rulebook(policy, context.model, [MODEL], facts).match("a.example", "", START.date())
     terms = terms_under(ruling, context.model)

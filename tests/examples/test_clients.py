@@ -218,8 +218,7 @@ def test_a_daemon_that_never_ends(kind: str) -> None:
     with short_home() as places:
         places.runtime.mkdir()
         with dripping(places.query):
-            client = at(kind, places)
-            told = client.decide(limit=4 * SHORT)
+            told = at(kind, places).decide(limit=4 * SHORT)
     assert told == Told("", {}, BROKEN)
 
 

@@ -70,8 +70,7 @@ lines = st.sampled_from(LINES)
 
 def served(line: Line, person: Person) -> Served:
     """Return what comes of a person's requests."""
-    trace = walker(line.strategy)(person)
-    return Service.of(model(), others().codes).served(line, person, trace)
+    return Service.of(model(), others().codes).served(line, person, walker(line.strategy)(person))
 
 
 @given(somebody, lines)

@@ -156,8 +156,7 @@ def test_a_choice_is_written_once_with_both_ranks(
 
     asking(noting, do)
     (line,) = map(json.loads, book.getvalue().splitlines())
-    codes = CODES if header else {}
-    second = service.engine.search("editor", codes).placed[1]
+    second = service.engine.search("editor", CODES if header else {}).placed[1]
     assert line.keys() == {"time", "query", "rank", "rank_without", "header"}
     assert (line["query"], line["header"]) == ("Editor", header)
     assert (line["rank"], line["rank_without"]) == (2, second.plain)

@@ -55,8 +55,7 @@ def fixed(utility: float, success: float, long: int = 200) -> StrategyOutcome:
     """An outcome of eight people who are all alike, as after 100 requests too."""
     steps = len(StudyOptions(requests=long).steps)
     one = np.ones((8, steps))
-    left = np.full((8, steps), round(1 / success))
-    return StrategyOutcome(left, utility * one, one)
+    return StrategyOutcome(np.full((8, steps), round(1 / success)), utility * one, one)
 
 
 def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
@@ -71,8 +70,7 @@ def judged(changed: dict[str, tuple[float, float]]) -> dict[str, Criterion]:
     outcomes |= {strategy: fixed(1.5, 0.001) for strategy in (*ANSWERED, *SHIPPED)}
     outcomes = {**made().outcomes, **outcomes}
     crowd = replace(made().crowd, steps=StudyOptions(requests=200).steps)
-    found = criteria(replace(made(), outcomes=outcomes, crowd=crowd))
-    return {each.what: each for each in found}
+    return {each.what: each for each in criteria(replace(made(), outcomes=outcomes, crowd=crowd))}
 
 
 def test_strategies_lie_between_nothing_and_everything() -> None:

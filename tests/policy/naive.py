@@ -77,8 +77,7 @@ def entries(document: Document) -> list[Entry]:
 @cache
 def defaults() -> Document:
     text = (POLICIES / "FORMAT.md").read_text().split("## Defaults")[1]
-    listed = tomllib.loads(text.split("```toml\n")[1].split("```")[0])
-    return _settings(listed)
+    return _settings(tomllib.loads(text.split("```toml\n")[1].split("```")[0]))
 
 
 @cache

@@ -10,7 +10,7 @@ from hypothesis import given, target
 from hypothesis import strategies as st
 
 from policy.audit import Remark, audit, idle, misspelt
-from policy.match import Rulebook, Ruling, known, may
+from policy.match import Known, Rulebook, Ruling, known, may
 from policy.read import EMPTY_POLICY, preset, read, with_typo_guard
 from policy.rules import Policy, Rule
 from tests.policy.strategies import NAMES, TODAY, Asked, Document, documents, rendered, requests
@@ -184,3 +184,12 @@ def test_it_holds_for_whom_the_rule_does() -> None:
     )
     rule = book.match("a.example", "", TODAY).attributes["salary"]["disclose"].rule
     assert (rule.name, rule.path) == ("'slary', which nearly names salary", ("attributes", "slary"))
+
+
+def test_a_price_of_one_fact_by_two_names_is_noted() -> None:
+    """It would never be charged."""
+    attributes = {"sex": Known(frozenset({"sex"}), frozenset({"sex", "gender"})), **known("age")}
+    for other, noted in (("gender", True), ("age", False)):
+        text = f'[[together]]\nfacts = ["sex", "{other}"]\nprice = 1\n'
+        found = audit(_policy_of(text), attributes, TODAY)
+        assert [each.key for each in found] == ["together[1].facts"] * noted

@@ -353,8 +353,7 @@ def groups_of(given_: dict[str, list[str]]) -> tuple[Groups, set[str]]:
     """Return the groups, and those of them that have a recipient of an earlier one."""
     reader = SectionReader("test", Layer.FILE)
     reader.table((), {"groups": given_}, TOP_KINDS)
-    refused = {problem.key.removeprefix("groups.") for problem in reader.problems("")}
-    return reader.groups, refused
+    return reader.groups, {problem.key.removeprefix("groups.") for problem in reader.problems("")}
 
 
 @given(GIVEN)

@@ -55,8 +55,7 @@ def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> N
     """Value, deciding rule and losers are those of a comparison of all rules with all."""
     rulebook = book(rendered(document))
     for each in asked:
-        ruling = rulebook.match(*each)
-        found = verdicts(ruling)
+        found = verdicts(rulebook.match(*each))
         for key, name in [*product(WHOLE, [None]), *product(PER_ATTRIBUTE, NAMES)]:
             expected = claims(document, each, key, name)
             verdict = found.get((key, name))

@@ -1,6 +1,7 @@
 """Costs other than one recipient's identifiability, and how each bends (paper 9.6)."""
 
 from itertools import product
+from math import inf, nan
 
 import numpy as np
 import pytest
@@ -94,12 +95,18 @@ def test_a_search_claims_what_follows_where_it_does(
 
 
 def test_what_would_bend_down_is_refused() -> None:
-    """And negative prices and weights, and a pool that holds two values of a fact."""
-    for function in (lambda x: x**0.5, lambda x: -x, lambda x: min(x, 1.0)):
-        with pytest.raises(UsageError, match="falls, or rises less and less"):
+    """And prices below 0 and without end, and a pool that holds two values of a fact."""
+    bent = (lambda x: x**0.5, lambda x: -x, lambda x: 1e9 + min(x, 1.0), lambda x: x and inf)
+    for function in bent:
+        with pytest.raises(UsageError, match="falls, rises less and less, or is no number"):
             Convex((1.0, 2.0), function)
-    for make in (lambda: Convex((1.0, -1.0), abs), lambda: Polynomial([(3, -1.0)])):
-        with pytest.raises(UsageError, match="a price cannot be -1"):
-            make()
+    assert Convex((1.0, 2.0), lambda x: 1e3 + x)(3) == 1e3 + 3
+    for bits in (-1.0, inf, nan):
+        for make in (lambda bits: Convex((1.0, bits), abs), lambda bits: Polynomial([(3, bits)])):
+            with pytest.raises(UsageError, match=f"a price cannot be {bits}"):
+                make(bits)
+    for wrong in (lambda: Convex((1e308, 1e308), abs), lambda: Polynomial([(-1, 1.0)])):
+        with pytest.raises(UsageError, match=r"too large|below 0"):
+            wrong()
     with pytest.raises(UsageError, match="different values of one fact"):
         pooled(Population(EACH_COMBINATION), (2,) * COUNT, [[(0, 0)], [(0, 1)]])

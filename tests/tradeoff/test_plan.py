@@ -98,8 +98,7 @@ class Drawn(NamedTuple):
 
     def planned(self, starts: Sequence[int] = ()) -> Portfolio:
         """The plan, made with nothing remembered."""
-        prices = self.prices
-        return plan(self.queries(), self.numbers, prices, self.scope, self.free, starts)
+        return plan(self.queries(), self.numbers, self.prices, self.scope, self.free, starts)
 
     def worth(self, mask: int) -> float:
         """What a portfolio is worth where each query uses the best subset there is."""
@@ -258,8 +257,7 @@ def test_what_is_planned_for_later_takes_nobody_s_place() -> None:
         tabulate(2, lambda _: 0.0, lambda mask: mask.bit_count() / 8),
         allowed=(True, True, True, False),
     )
-    world = Drawn([now, later], [1.0, 20.0], prices, Scope(0), 3)
-    portfolio = world.planned(starts=[2])
+    portfolio = Drawn([now, later], [1.0, 20.0], prices, Scope(0), 3).planned(starts=[2])
     assert (portfolio.mask, portfolio.uses, portfolio.refused) == (1, (1, 0), 2)
 
 

@@ -53,8 +53,7 @@ def parts(draw: st.DrawFn, most: int = 60) -> list[tuple[float, float, float]]:
 )
 def test_it_is_the_integral(rows: float, weight: float, expected: float, share: float) -> None:
     """By adaptive quadrature of another form of it; for who is no row, and like no row, too."""
-    drawn = np.array(1 / weight)
-    rate = float(rate_of(drawn, np.array(expected)))
+    rate = float(rate_of(np.array(1 / weight), np.array(expected)))
     try:
         wanted = naive.one_in(rows, rows * weight, expected, share)
         outside = naive.one_in(rows, rows * weight, expected, share, outside=True)
@@ -82,8 +81,7 @@ def test_a_part_is_never_safer_than_the_whole(
     """Each part of a group in which no more are expected; with a share below 1 the mean."""
     rows, people = (sum(each[place] for each in groups) for place in range(2))
     whole = of(rows, people, expected)
-    found = [of(f, w, expected * e) for f, w, e in groups]
-    assert min(found) >= whole * (1 - 1e-12)
+    assert min([of(f, w, expected * e) for f, w, e in groups]) >= whole * (1 - 1e-12)
     whole = of(rows, people, expected, share)
     mean = sum(w / people * of(f, w, expected * e, share) for f, w, e in groups)
     assert mean >= whole * (1 - 1e-9)
@@ -131,8 +129,7 @@ def test_a_set_is_the_mean_over_its_answers(
     crowd = AnonymitySet(world.population, world.cards, what, share)
     already = sum(1 << attribute for attribute, _ in what)
     if data.draw(st.booleans()):
-        base = data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already
-        crowd.survey(base)
+        crowd.survey(data.draw(st.integers(0, (1 << world.persons) - 1)) & ~already)
     for mask in subsets(world.everything):
         for measure in METRICS:
             if world.population.weights is None and share == 1:

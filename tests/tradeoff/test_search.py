@@ -79,8 +79,7 @@ def table(*values: float) -> Tabulated:
 @example(function=table(0, -1, -2, 2, 0, -1, 2, 1), nodes=5)
 def test_a_result_on_any_function(function: Tabulated, algorithm: Algorithm, nodes: int) -> None:
     """Any table of numbers, any sets forbidden, branch and bound cut off anywhere."""
-    result = maximise(function, algorithm, EPSILON, nodes)
-    check_result(function, result, algorithm)
+    check_result(function, maximise(function, algorithm, EPSILON, nodes), algorithm)
     unlimited = maximise(function, "exact")  # needs no assumption: a bound that holds for any F
     assert (unlimited.exact, unlimited.node_limit_hit) == (True, False)
     assert unlimited.value == function.optimum
@@ -215,8 +214,7 @@ def nemhauser_wolsey(function: Tabulated) -> tuple[float, int]:
         model.addConstr(sum(weight * variable for variable, weight in terms) <= limit)
     model.maximize(eta)
     solution = np.rint(model.vals(chosen))
-    mask = sum(1 << j for j in attributes if solution[j])
-    return model.getObjectiveValue(), mask
+    return model.getObjectiveValue(), sum(1 << j for j in attributes if solution[j])
 
 
 @settings(max_examples=60)

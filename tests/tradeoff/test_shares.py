@@ -180,8 +180,7 @@ def test_a_set_of_any_facts_is_the_mean_over_its_answers(world: World, data: st.
     if crowd.unseen:
         return
     if data.draw(st.booleans()):
-        base = data.draw(st.integers(0, crowd.persons)) & ~crowd.disclosed
-        crowd.survey(base)
+        crowd.survey(data.draw(st.integers(0, crowd.persons)) & ~crowd.disclosed)
     assert crowd.people == pytest.approx(1 / naive.outcomes(world.population, 0, what)[0][1])
     # Bins change the success by up to half a percent; a threshold may fall within one.
     off = {"maxprob": (0.005, 0.0), "log-maxprob": (0.01, 0.0)}

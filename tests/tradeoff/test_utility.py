@@ -108,8 +108,7 @@ def test_one_user_with_thousands_of_rows_is_no_trap() -> None:
 
 def test_an_attribute_may_have_256_values() -> None:
     """Beside one with a single value, 256 did not fit into the byte they were counted with."""
-    generator = np.random.default_rng(0)
-    codes = generator.integers(0, 256, 1500)
+    codes = np.random.default_rng(0).integers(0, 256, 1500)
     rows = QueryRows(
         user=np.arange(3000) % 1500,
         intent=np.arange(3000) % 2,
@@ -185,8 +184,7 @@ def test_smoothing_can_tell_more_than_the_counts() -> None:
 
     Their empirical entropy is no bound then: the potential must not count on it.
     """
-    small = np.repeat(np.arange(100), 3)
-    code = np.r_[small, np.full(2700, 100)].astype(np.uint8)
+    code = np.r_[np.repeat(np.arange(100), 3), np.full(2700, 100)].astype(np.uint8)
     intent = np.r_[np.tile([0, 1, 2], 100), np.zeros(2700)].astype(np.intp)
     none = np.zeros((3000, 0), np.uint8)
     rows = QueryRows(np.arange(3000), intent, code[:, np.newaxis], none, 3)

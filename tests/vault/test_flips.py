@@ -50,8 +50,7 @@ def outcome(at: Location, key: Key, before: list[object], after: list[object]) -
         found, notes = found_in(at, key, write=True)
         later, _ = found_in(at, key, write=False)
     except VaultError as error:
-        readable = (error.what + error.hint).isprintable()
-        return type(error).__name__ if readable else "GARBLED"
+        return type(error).__name__ if (error.what + error.hint).isprintable() else "GARBLED"
     if (found, later) != (before, after):
         return "MISSED"
     return "told in a note" if notes else "harmless"

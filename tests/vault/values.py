@@ -45,8 +45,7 @@ def change(
     """Change a profile as its caller does; return the kinds that changed."""
     before = values_of(profile.facts)
     profile.keep(planned(profile.facts, given, [*unset], models, at, new_id))
-    after = values_of(profile.facts)
-    return {kind for kind, _ in before.items() ^ after.items()}
+    return {kind for kind, _ in before.items() ^ values_of(profile.facts).items()}
 
 
 def new_id() -> str:

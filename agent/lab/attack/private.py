@@ -61,8 +61,7 @@ def private_page(data: Path | None, options: StudyOptions, progress: Progress) -
             between(sums[of] / sums[whole], means[:, of] / means[:, whole])
             for of, whole in ((1, 0), (2, 3))
         )
-        pairs = Resamples(len(right), options.seed)
-        guess = percent(pairs.mean((1 + np.array(right)) / 2), 0)
+        guess = percent(Resamples(len(right), options.seed).mean((1 + np.array(right)) / 2), 0)
         allowed = f"{1 / (1 + exp(-epsilon)):.1%}"
         rows.append((f"{epsilon:g}", percent(bits, 0), multiple(risk), guess, allowed))
     return table([*map(numeric, HEAD)], rows)

@@ -79,8 +79,7 @@ def learn(model: Model, query: int, seed: int) -> Learnt:
     """
     rows, cards = model.rows(query), model.cards
     whole: Received = row_columns(rows, cards).codes.T.astype(np.intp)
-    draw = np.random.default_rng((seed, query))
-    sets = practice_sets(model, COPIES * len(whole), draw)
+    sets = practice_sets(model, COPIES * len(whole), np.random.default_rng((seed, query)))
     received = np.tile(whole + np.intp(1), (COPIES, 1)) * sets
     counts, wanted = np.bincount(rows.intent, minlength=rows.intents), np.unique(rows.intent)
     prior = ((counts + 0.5) / (len(rows.intent) + rows.intents / 2)).astype(np.float64)

@@ -241,8 +241,7 @@ class Reticent:
         codes = {self._names[e]: person.codes[e] for e in chosen.order if e < self._model.persons}
         if terms.limits.protect == "everyone" or codes.keys() <= knowledge.names:
             return chosen
-        after = knowledge.with_facts(codes)
-        if not stands_out(after, terms.limits, self._model, self._cache):
+        if not stands_out(knowledge.with_facts(codes), terms.limits, self._model, self._cache):
             return chosen
         return self.chosen(question._replace(stopped=True), person)._replace(stops=True)
 

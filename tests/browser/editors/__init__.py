@@ -35,8 +35,7 @@ def bundle() -> str:
 
 
 def pages() -> dict[str, str]:
-    chats = {f"/chat/{name}": PAGE.format(name=name) for name in NAMES}
-    return {"/editors.js": bundle(), **chats}
+    return {"/editors.js": bundle(), **{f"/chat/{name}": PAGE.format(name=name) for name in NAMES}}
 
 
 def chat(world: World, host: str, text: str = "", name: str = "textarea") -> None:
