@@ -90,7 +90,7 @@ def idle(
             if topic and not any(e.text in topic or any(map(e.matches, topic)) for e in withheld):
                 what = f"{words.text!r} is a topic, and here it stands for these very words alone"
                 key = "block_topics" if rule.path[:1] == ("queries",) else "topic"
-                note(rule, "query", what, f"write {key} = {words.text!r} as well")
+                note(rule, "query", what, f"write {key} = [{words.text!r}] as well")
     return tuple(problems)
 
 

@@ -27,6 +27,7 @@ WAYS_OUT = {  # by what tomllib says
     "expected newline": "write one value: 5.12 with a point, 0.05 for 5 %, 2027-03-01 for a day",
     "expected '='": 'write a key with *, dots or other signs in "quotes"',
     "invalid statement": 'write a key with *, dots or other signs in "quotes"',
+    "character '\\n'": 'end the text with " in the line where it begins',
     "cannot": "a key stands twice, or is a table as well: keep one of them",
 }
 _PART = r"""(?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' )"""

@@ -270,7 +270,7 @@ def read(path: Path, *, whole: bool = False) -> Model:
 def write(model: Model, path: Path) -> Model:
     """Write a model to a file, whole or not at all, and return it as it will be read.
 
-    Only its owner can read it: it holds the rows of single people.
+    Only its owner can read it: it holds the rows of individual people.
     Raises BuildError if the model does not fit the format, UsageError if it cannot be written.
     """
     try:

@@ -1,4 +1,4 @@
-"""Whether drawn columns are right for single people: people of whom both sides are known."""
+"""Whether drawn columns are right for individual people: people of whom both sides are known."""
 
 from collections.abc import Iterator
 from dataclasses import replace
