@@ -382,8 +382,7 @@ class Database:
         """Check application, version, tables and pages of the file."""
         [(application,)] = self.rows("PRAGMA application_id")
         if application != APPLICATION_ID:
-            hint = "name the file of a vault, or make one with `reticent init`"
-            raise DamagedVaultError("this is not a vault", hint, str(self.path))
+            raise DamagedVaultError("this is not a vault", RESTORE, str(self.path))
         [(version,)] = self.rows("PRAGMA user_version")
         if version != FORMAT:
             age, hint = "newer", "install a newer reticent"

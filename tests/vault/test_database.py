@@ -25,7 +25,7 @@ from agent.errors import (
 )
 from agent.files import create_private, left_unfinished, private_folder
 from agent.vault.backup import restore
-from agent.vault.database import Database, make_database, sqlite_error
+from agent.vault.database import RESTORE, Database, make_database, sqlite_error
 from agent.vault.slots import key_slots
 from agent.vault.store import Store
 from agent.vault.vault import Vault, unlock
@@ -156,15 +156,17 @@ def test_another_format_is_refused(tmp_path: Path, version: int, age: str) -> No
 
 
 def test_another_applications_database_is_no_vault(tmp_path: Path) -> None:
-    """Whatever is in it, it is left alone."""
+    """Nor is an empty file; whatever is in it, it is left alone. A backup is the way out."""
     path = tmp_path / "vault.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE mine(x)")
-        connection.commit()
-    before = path.read_bytes()
-    with pytest.raises(DamagedVaultError, match="not a vault"):
-        Database.open(path)
-    assert path.read_bytes() == before
+    path.touch()
+    for statement in ("SELECT 1", "CREATE TABLE mine(x)"):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(statement)
+            connection.commit()
+        before = path.read_bytes()
+        with pytest.raises(DamagedVaultError, match="not a vault") as refused:
+            Database.open(path)
+        assert (path.read_bytes(), refused.value.hint) == (before, RESTORE)
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
