@@ -1,6 +1,8 @@
 """`reticent init`: make the vault, a policy and a profile."""
 
 import os
+import sys
+import termios
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -210,16 +212,23 @@ def set_up(
         for each in notes:
             note(each)
     if asking:
-        wait_until_written_down(clear=not as_json)
+        wait_until_written_down(code, clear=not as_json)
     return passphrase
 
 
-def wait_until_written_down(*, clear: bool) -> None:
-    """Wait until the recovery code is on paper; all is made, so Ctrl-C is an answer too."""
+def wait_until_written_down(code: str, *, clear: bool) -> None:
+    """Wait until the recovery code is on paper; all is made, so Ctrl-C is an answer too.
+
+    No key that was pressed before the code was shown is an answer, nor is Enter alone.
+    """
+    with suppress(OSError, termios.error):  # no terminal
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
     with suppress(click.Abort, Interrupted):
-        line("Enter, once you have written down the recovery code")
-    if clear:
-        click.clear()
+        while not f"-{code}".casefold().endswith(f"-{line(TEXTS['written'])}".casefold()):
+            say(TEXTS["mistyped"])
+    if clear:  # with what was scrolled out of the screen
+        click.echo("\x1b[2J\x1b[3J\x1b[H", nl=False)
+    say(TEXTS["lost"])
 
 
 def ask_first_facts(world: Model) -> tuple[Fact, ...]:

@@ -1,6 +1,7 @@
 """The first hour: from an empty home, by one command, to facts told at every door."""
 
 import json
+import re
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -48,9 +49,12 @@ def test_from_an_empty_home_to_the_first_facts(home: Path) -> None:
         ends.callback(ended)
         for question, answer in WALK:
             waiting.until(lambda: question in shown.everything(), question)  # noqa: B023  (at once)
+            if "last 6" in question:  # which Enter alone does not dismiss
+                [code] = re.findall(r"-(\w{6})$", shown.everything(), re.MULTILINE)
+                shown.press("Enter", code)
             shown.press(*([answer] if answer else []), "Enter")
         assert "Sent " in shown.shows("All set.")
-        assert WALK[0][1] not in shown.everything()
+        assert not [each for each in (WALK[0][1], code) if each in shown.everything()]
         assert told_over_mcp(home / ".config/Claude/claude_desktop_config.json")
         host = json.loads(manifest_path(BROWSERS[-1], machine_at(home)).read_text())
         with hosting(Path("/none"), host["path"], FIREFOX_ID) as relay:
