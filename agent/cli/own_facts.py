@@ -69,7 +69,7 @@ def adding(new: Sequence[OwnFact], client: Client, *, yes: bool) -> ProfileChang
     else:
         draft, kept = reviewed(draft, kinds, client)
         if len(draft.proposals) > 1:
-            agree(f"Nothing is stored yet. Keep {counted(len(kept), 'fact')}?", yes=False)
+            agree(f"Enter stores nothing. Keep {counted(len(kept), 'fact')}?", yes=False)
     # Only what differs is sent: two thousand facts have room in one message.
     facts_ = [each.fact for each in kept]
     keep = [FactEdit(id=e.id) if whole.get(e.id) == e else edit_of(e) for e in facts_]

@@ -61,7 +61,7 @@ def add() -> None:
     changes = ndiff(before.text.splitlines(), after.text.splitlines())
     added = "\n".join(f"  {printable(each[2:])}" for each in changes if each[:1] == "+").strip()
     click.echo(f"  {added}\n\n{paragraph(replayed(edit))}", err=True)
-    if not confirmed(f"Write this into {file}?"):
+    if not confirmed(f"Enter writes nothing. Write this into {file}?"):
         say("Nothing was written.")
         return
     undo = "`reticent undo` takes it back" if write(edit, file) else "delete it to take it back"
