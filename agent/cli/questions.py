@@ -193,16 +193,20 @@ def ask_city() -> Mapping[str, str]:
     while text := line("City, or Enter"):
         if follows := ask_place(text, CITY):
             return follows
-        say(f"Not found: {HINT}.")
     return NONE
 
 
 def ask_place(text: str, name: str) -> Mapping[str, str]:
-    """What follows from the place that a text names, none if none; asks which of several it is."""
+    """What follows from the place that a text names, none if none; asks which of several it is.
+
+    Unless a country is asked for, it says that no city is called so.
+    """
     places = places_called(text, name)
     if len(places) > 1:
         say("Several places are called so:")
-        return places.get(pick("Number", [*places], [*places]) or "", NONE)
+        return places.get(pick("Number, or Enter for none", [*places], [*places]) or "", NONE)
+    if not places and name != COUNTRY and not text.isdecimal():
+        say(f"No city of that name is known: {HINT}.")
     for title in places:
         say(f"Understood: {title}.")
     return next(iter(places.values()), NONE)

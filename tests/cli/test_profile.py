@@ -175,7 +175,7 @@ def test_a_city_says_in_which_state_and_country_it_is(
         ("country place", ["Germany"], germany),
         ("country place", ["us", "ohio"], ProfileChange(set={"country": "us", "place": "Ohio"})),
         ("country", ["0"], ProfileChange(set={"country": "unspecified"})),
-        ("place", ["Springfield", "Springfield, Illinois"], ProfileChange(set=illinois)),
+        ("place", ["nowhere", "Springfield", "", "Springfield, IL"], ProfileChange(set=illinois)),
         ("place", ["ohio"], ProfileChange(set={"place": "Ohio"})),
     ]
     for name, answers, change in cases:
@@ -184,6 +184,7 @@ def test_a_city_says_in_which_state_and_country_it_is(
         ran = run("profile", "set", *name.split())
         understood = name.startswith("country") and change is germany
         assert ("Understood: Germany." in ran.err) == understood
+        assert ran.err.count("No city of that name is known") == ("nowhere" in answers[0])
         assert (ran.code, len(ran.err.splitlines()) < 70) == (0, True)
         assert _done(fake) == ([] if change is None else [change])
 
