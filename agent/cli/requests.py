@@ -227,8 +227,7 @@ def _holders(fact: str) -> Output | None:
         titles, wanted = titles_of(client), fact.casefold()
         names = {n for n, title in titles.items() if wanted in (n, title.casefold())}
         every: list[Recipient] = client.call("recipients") if names else []
-        pools = [each.pool for each in every if names & {*each.held}]
-        whole = [client.call("recipients", recipient=pool)[0] for pool in pools]
+        whole = [client.call("recipients", recipient=e.pool)[0] for e in every if names & {*e.held}]
     if not names:
         return None
     title, rows = titles[min(names)], []
@@ -244,8 +243,10 @@ def _knows(recipient: str) -> Output:
     with door() as client:
         answer: Recipient = client.call("recipients", recipient=recipient)[0]
         waiting = [each for each in client.call("reviews") if each.pool == answer.pool]
-        titles = titles_of(client)
-        hint = "" if answer.values else likely(recipient, client.call("recipients"))
+        titles, some = titles_of(client), client.call("recipients")
+    hint = "" if answer.values else likely(recipient, some)
+    if not (answer.requests or waiting) and recipient.replace("-", "_").isidentifier():
+        raise UsageError.unknown("recipient or fact", recipient, [*titles, *(e.pool for e in some)])
     rows = []
     for name, value in answer.values.items():
         [title] = titled([name], titles)

@@ -62,7 +62,7 @@ def test_who_was_probably_meant_is_said(
     fake.handlers["recipients"] = lambda recipient=None: [nobody] if recipient else known()
     said = run("requests", *command, "wether.example").page
     assert said.endswith(". Did you mean 'weather.example'?")
-    assert "meant" not in run("requests", *command, "zz").page
+    assert "meant" not in run("requests", *command, "zz.example").page
     assert "forget" not in [name for name, _ in fake.calls]
 
 
