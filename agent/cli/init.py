@@ -118,17 +118,6 @@ def create_vault(
     return code, notes
 
 
-def write_missing(at: Paths, preset: str | None, *, asking: bool, as_json: bool) -> None:
-    """Write the policy that a vault lacks; UsageError where nobody says from which preset."""
-    say(LACKING)
-    if preset is None and not asking:
-        raise UsageError("no preset is named", f"`reticent init --preset {PRESET}` writes a policy")
-    private_folder(at.config)
-    written = write_policy(at, preset or ask_preset())
-    message = {"vault": str(at.vault), "policy": str(at.policy), "policy_written": written}
-    click.echo(record(message) if as_json else printable(f"Your policy is {at.policy}"))
-
-
 @click.command()
 @click.option("--passphrase-stdin", is_flag=True, help=PIPED)
 @click.option("--keyring", is_flag=True, help="Keep a key in the desktop's keyring as well.")
@@ -150,10 +139,16 @@ def init(
     """
     asking, at = at_terminal() and not passphrase_stdin, paths()
     if at.vault.exists() and not os.path.lexists(at.policy):
+        hint = f"`reticent init --preset {PRESET}` writes a policy"
         if profile or keyring or passphrase_stdin:
-            what = "there is a vault already, and only its policy is missing"
-            raise UsageError(what, "`reticent init --preset balanced` writes that")
-        write_missing(at, preset, asking=asking, as_json=as_json)
+            raise UsageError("there is a vault already, and only its policy is missing", hint)
+        say(LACKING)
+        if preset is None and not asking:
+            raise UsageError("no preset is named", hint)
+        private_folder(at.config)
+        written = write_policy(at, preset or ask_preset())
+        message = {"vault": str(at.vault), "policy": str(at.policy), "policy_written": written}
+        click.echo(record(message) if as_json else printable(f"Your policy is {at.policy}"))
         return
     set_up(asking=asking, keyring=keyring, preset=preset, profile=profile, as_json=as_json)
     if not as_json:

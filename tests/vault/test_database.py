@@ -162,7 +162,6 @@ def test_another_applications_database_is_no_vault(tmp_path: Path) -> None:
     for statement in ("SELECT 1", "CREATE TABLE mine(x)"):
         with closing(sqlite3.connect(path)) as connection:
             connection.execute(statement)
-            connection.commit()
         before = path.read_bytes()
         with pytest.raises(DamagedVaultError, match="not a vault") as refused:
             Database.open(path)
