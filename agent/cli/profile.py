@@ -13,7 +13,7 @@ from agent.cli import options, own_facts
 from agent.cli.daemon_client import door, titles_of
 from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
 from agent.cli.profile_file import LARGEST, OwnFact, is_values, profile_toml, read_profile
-from agent.cli.prompts import agree, line
+from agent.cli.prompts import agree, confirmed, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
 from agent.daemon.installed_files import note_copy
 from agent.daemon.locale import LOCALE
@@ -26,10 +26,10 @@ from agent.model.file import SUFFIX, read, shipped_model
 from agent.model.model import Concepts, Kind, Model, unknown_person
 from agent.model.world import in_country, world_of
 from agent.paths import paths
-from agent.vault.profile import Values, values_of
+from agent.vault.profile import values_of
 from agent.wire.client import Client
 from agent.wire.state import Changed, FactFigures, ModelStatus, ProfileChange, ProfileFacts
-from agent.words.figures import counted, listed, proviso, rarity
+from agent.words.figures import counted, listed, proviso, rarity, removes
 from agent.words.notices import MOST_NAMED, also, outdated
 from agent.words.titles import Titles, titled, value_title
 from policy.families import headings
@@ -170,21 +170,28 @@ def edit(*, fact: str | None, other: str | None) -> options.Output:
     with door() as client:
         if fact is not None:
             return _change(client, own_facts.editing(fact, other, client))
-        models, own = _models(client), values_of(client.call("profile").facts)
+        models = _models(client)
         kinds = Concepts(models).kinds.values()
         offered = most_useful(models[0], concerned(models[0]))
         offered += [each for each in kinds if each.attributes[0][0] is LOCALE]
-        return _change(client, _asked(offered, kinds, own))
+        return _asked(client, offered, kinds)
 
 
 def _asked(
-    offered: Sequence[Kind], kinds: Iterable[Kind], own: Values, *, city: bool = False
-) -> ProfileChange:
-    """Ask for values, and for a city; ``kinds``: all that there are; ``own``: what is set."""
+    client: Client, offered: Sequence[Kind], kinds: Iterable[Kind], *, city: bool = False
+) -> options.Output:
+    """Ask for values, and for a city, and set them; ``kinds``: all that there are.
+
+    Own words that state another value are removed with it, once the user agrees.
+    """
+    own = values_of(client.call("profile").facts)
     before = {each.name: own[each.concept] for each in kinds if each.concept in own}
     values = {**ask_values(offered, before), **(ask_city() if city else {})}
     unset = [name for name, value in values.items() if not value]
-    return ProfileChange(set={k: v for k, v in values.items() if v}, unset=unset)
+    change = ProfileChange(set={k: v for k, v in values.items() if v}, unset=unset)
+    planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
+    agreed = not planned.gone or confirmed(f"{removes(planned.gone)} Go on?")
+    return _change(client, change if agreed else ProfileChange())
 
 
 @profile.command(name="set")
@@ -201,8 +208,7 @@ def set_(*, names: tuple[str, ...]) -> options.Output:
     if any("=" in each for each in names):
         raise VALUE_GIVEN  # without repeating it
     with door() as client:
-        models, own = _models(client), values_of(client.call("profile").facts)
-        chosen = dict[str, Kind]()
+        models, chosen = _models(client), dict[str, Kind]()
         kinds = Concepts(models).kinds.values()
         for name in (each for each in names if each != CITY):  # several kinds may share a name
             named = {each.name: each for each in kinds if each.called(name) or each.title == name}
@@ -211,7 +217,7 @@ def set_(*, names: tuple[str, ...]) -> options.Output:
                 raise VALUE_GIVEN if is_value else unknown_person(name, models)
             chosen |= named
         _check_terminal()
-        return _change(client, _asked([*chosen.values()], kinds, own, city=CITY in names))
+        return _asked(client, [*chosen.values()], kinds, city=CITY in names)
 
 
 @profile.command()
@@ -234,15 +240,15 @@ def _change(client: Client, change: ProfileChange) -> options.Output:
         changed = client.call("change_profile", change)
     if not (changed.changes or changed.facts):
         return options.Output(changed, "Nothing changed.")
-    titles, follows = titles_of(client), {each.name for each in changed.implied}
-    follows |= {each.id for each in changed.facts}
-    stated = [each for each in changed.changes if each.name not in follows]
-    lines = []
-    for verb, is_set in (("Set", True), ("Unset", False)):
-        if names := titled((each.name for each in stated if each.is_set == is_set), titles):
-            lines.append(f"{verb}: {listed(names, most=MOST_NAMED)}.")
-    if words := [repr(each.words) for each in changed.facts]:
-        lines.append(f"In your profile now: {listed(words, most=MOST_NAMED)}.")
+    follows = {e.name for e in changed.implied} | {e.id for e in (*changed.facts, *changed.gone)}
+    titles, stated = titles_of(client), [e for e in changed.changes if e.name not in follows]
+    named = {
+        "Set": titled((each.name for each in stated if each.is_set), titles),
+        "Unset": titled((each.name for each in stated if not each.is_set), titles),
+        "In your profile now": [repr(each.words) for each in changed.facts],
+        "No longer in your profile": [repr(each.words) for each in changed.gone],
+    }
+    lines = [f"{verb}: {listed(names, most=MOST_NAMED)}." for verb, names in named.items() if names]
     lines += [*also(changed.implied), *outdated(changed, titles), BACK]
     return options.Output(changed, "\n".join(map(paragraph, lines)))
 
@@ -279,9 +285,7 @@ def import_(context: click.Context, /, file: Path, *, yes: bool) -> options.Outp
             raise UsageError(error.what, error.hint, error.where or source) from None
         if not values and not own_words:
             return options.Output(Changed(done=False), "The file sets nothing.")
-        change = ProfileChange()
-        if own_words:
-            change = own_facts.adding(own_words, client, yes=yes)
+        change = own_facts.adding(own_words, client, yes=yes) if own_words else ProfileChange()
         change = msgspec.structs.replace(change, set=values)
         planned = client.call("change_profile", msgspec.structs.replace(change, dry_run=True))
         if not planned.changes:
@@ -310,7 +314,7 @@ def _changes_text(planned: Changed, titles: Titles) -> str:
         rows.append((titles.get(each.name, each.name), now, then, stale))
     over = sum(each.was_set for each in planned.changes)
     head = f"{counted(len(rows), 'fact')} would change, {over} of which you had set"
-    return page(head, table(PLANNED, rows))
+    return page(head, table(PLANNED, rows), paragraph(removes(planned.gone)))
 
 
 def _models(client: Client, country: str = "") -> list[Model]:

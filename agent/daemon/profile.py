@@ -196,6 +196,7 @@ def change_profile(body: state.ProfileChange, now: datetime, agent: Agent) -> st
             for e in changes
         ],
         facts=_shown(new, agent),
+        gone=_shown(gone, agent),
         implied=implied(changes, stated, concepts),
         stale={_name(concepts, kind): [*pools] for kind, pools in stale.items()},
     )

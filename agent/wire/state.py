@@ -413,13 +413,15 @@ class Changed(Done, frozen=True, kw_only=True):
     """The profile was changed, or would be: then it is not ``done``.
 
     ``changes``: what differs from before; ``facts``: in own words, that are new or other than
-    before; ``implied``: what follows from the facts that were named; ``stale``: by fact, the
-    recipients and groups of them that hold an older value, or, by its id, own words that are gone.
+    before; ``gone``: those that are there no more; ``implied``: what follows from the facts that
+    were named; ``stale``: by fact, the recipients and groups of them that hold an older value, or,
+    by its id, own words that are gone.
     They will get the new value like one that they already know, without a charge, but with a new
     question where one is ruled, and keep holding what is no longer set (DESIGN.md 2.6).
     """
 
     changes: list[ValueChange] = field(default_factory=list)
     facts: list[Fact] = field(default_factory=list)
+    gone: list[Fact] = field(default_factory=list)
     implied: list[Implied] = field(default_factory=list)
     stale: dict[str, list[str]] = field(default_factory=dict)

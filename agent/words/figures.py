@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime, tzinfo
 from math import log
 
-from agent.decision.values import CROWD, PRICED, CountedAmong
+from agent.decision.values import CROWD, PRICED, CountedAmong, Fact
 
 MILLION = 1_000_000
 LARGE_CROWD = 999.5  # people, from which on two digits are worth saying
@@ -39,6 +39,12 @@ def listed(names: Iterable[str], nothing: str = "", most: int | None = None) -> 
     if len(parts) < 2:  # noqa: PLR2004  (no two to join)
         return parts[0] if parts else nothing
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
+
+
+def removes(own: Iterable[Fact], *, masked: bool = False) -> str:
+    """Say which own words a change would remove, "" for none; ``masked``: without them."""
+    words = listed("***" if masked else repr(each.words) for each in own)
+    return words and f"This removes what you said in your own words: {words}."
 
 
 def counted(number: int, one: str, many: str = "") -> str:

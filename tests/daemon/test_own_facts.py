@@ -110,7 +110,7 @@ def test_facts_in_own_words_are_edited_and_forgotten(mine: Home) -> None:
     """By id, all or none; an edit keeps the id, and no id comes back."""
     one, two = sorted(kept(mine, "one", "two"), key=lambda each: each.words or "")
     edit = FactEdit(id=one.id, share=0.25, short="uno")
-    mine.calls.change_profile(ProfileChange(edit=[edit], unset=[two.id]))
+    assert mine.calls.change_profile(ProfileChange(edit=[edit], unset=[two.id])).gone == [two]
     assert own(mine)["one"].id == one.id
     assert [each.short for each in own(mine).values()] == ["uno"]
     mine.calls.change_profile(ProfileChange(edit=[FactEdit(id=one.id, short="")]))

@@ -25,7 +25,7 @@ from agent.wire.state import (
     ProfileFacts,
     Recipient,
 )
-from agent.words.figures import SENSITIVITIES, listed, rarity, sensitivity, whom
+from agent.words.figures import SENSITIVITIES, listed, rarity, removes, sensitivity, whom
 from agent.words.notices import MOST_NAMED, also, outdated, taken_for
 from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
 
@@ -197,9 +197,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
 
     def explain(self, item: FactRow) -> Content:
         """Explain an attribute."""
-        every = detail(item)
-        parts = [Content.assemble((f"{head}: ", "bold"), plain(text)) for head, text in every]
-        return Content("\n").join(parts)
+        every = (Content.assemble((f"{head}: ", "bold"), plain(e)) for head, e in detail(item))
+        return Content("\n").join(every)
 
     def on_listing_resized(self) -> None:
         """Show the titles of the columns that fit."""
@@ -240,8 +239,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
             about = taken_for(each, titles.get(each.fact.kind, each.fact.kind)).items()
             lines = (f"{label}: {what}" for label, what in about)
             text = "\n".join((f"Keep {each.fact.words!r}?", *lines))
-            question = Choice(text, KEEP, 1 - each.is_new)
-            if await self.review.push_screen_wait(question):
+            if await self.review.push_screen_wait(Choice(text, KEEP, 1 - each.is_new)):
                 keep.append(FactEdit(id=each.fact.id))
         if keep:
             await self.ask("change_profile", ProfileChange(draft=draft.draft, keep=keep))
@@ -258,25 +256,25 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         if row.in_words:
             text = f"Remove {row.shown_value}? Whoever knows it keeps it."
             if await self.review.push_screen_wait(confirm(text, "remove it")):
-                fact_id = fact.name.removeprefix("#")
-                await self.ask("change_profile", ProfileChange(unset=[fact_id]))
+                await self.ask("change_profile", ProfileChange(unset=[fact.name[1:]]))
                 self.review.tell("Removed. u reverts that.")
             return
         values = in_order(fact.values[1:])
         answers = [*((value_title(each, fact.title), each) for each in values), *LAST]
-        every = [*values, UNSPECIFIED]
-        begins = every.index(row.value) if row.value in every else None  # none while it is hidden
+        # None while it is hidden.
+        begins = next((at for at, (_, each) in enumerate(answers) if each == row.value), None)
         question = Choice(f"Your value of: {fact.title}", answers, begins, find=True)
         picked = await self.review.push_screen_wait(question)
         if picked is None:
             return
-        change = ProfileChange(set={fact.kind: picked})
-        if picked == UNSET:
-            change = ProfileChange(unset=[fact.kind])
-            text = f"Remove your value of: {fact.title}? Whoever knows it keeps it."
-            if not await self.review.push_screen_wait(confirm(text, "remove it")):
-                return
-        changed: Changed = await self.ask("change_profile", change)
+        some = {"set": {fact.kind: picked}} if picked else {"unset": [fact.kind]}
+        change = partial(ProfileChange, **some)
+        text = "" if picked else f"Remove your value of: {fact.title}? Whoever knows it keeps it. "
+        planned: Changed = await self.ask("change_profile", change(dry_run=True))
+        text += removes(planned.gone, masked=self.review.masked)
+        if text and not await self.review.push_screen_wait(confirm(text.strip(), "remove it")):
+            return
+        changed: Changed = await self.ask("change_profile", change())
         done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
         if not changed.changes:
             done = f"{fact.title}: nothing changed."
