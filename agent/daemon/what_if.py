@@ -20,7 +20,7 @@ from agent.errors import UsageError
 from agent.vault.ledger import Disclosure
 from agent.wire.decide import Ask, CurveAsk, Line, Weighed, WhatIf
 from agent.words.decisions import carried, difference, headline, lines
-from agent.words.titles import WHY_NOTHING
+from agent.words.titles import WHY_NOTHING, in_words
 from policy.hosts import ANYBODY
 
 
@@ -93,10 +93,10 @@ def weighed(body: WhatIf, now: datetime, agent: Agent) -> Callable[[], Weighed]:
 
 def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> Weighed:
     situation, decision = _protected(situation)
-    titles = situation.model.titles
-    base = None
-    if entry is not None:
-        base = frozenset(name for name, _ in entry.disclosed if name in titles)
+    own = {each.id: each.words or "" for each in situation.own.facts}
+    waiting = {e: own[decision.facts[e]] for e in decision.waiting if e in decision.facts}
+    titles = {**situation.model.titles, **in_words(waiting)}
+    base = frozenset(n for n, _ in entry.disclosed if n in titles) if entry else None
     no_room = frozenset(each.name for each in decision.outcomes if each.reason == NO_ROOM)
     comparison = weigh(
         decision, situation.without(no_room), add=body.add, drop=body.drop, base=base

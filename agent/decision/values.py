@@ -260,6 +260,11 @@ class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     fact: str | None = None
 
     @property
+    def called(self) -> str:
+        """What rules and reviews call it, as of `Decision.called`."""
+        return self.name if self.fact is None else f"#{self.fact}"
+
+    @property
     def net_bits(self) -> float:
         """What it brings less what it costs; minus infinity where it was no candidate."""
         if self.gain_bits is None or self.cost_bits is None:

@@ -18,6 +18,7 @@ from agent.tradeoff import tradeoff_curve as tradeoff
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.objective import DisclosureObjective
 from agent.tradeoff.utility import HELPS_NOTHING
+from policy.rules import FACT
 
 
 def weigh(
@@ -33,11 +34,15 @@ def weigh(
     ``context``: of the decision, with all that it excludes; ``base``: what is added to and dropped
     from, None for what is decided. Attributes that may not be sent are weighed too; their figures
     are None where there are too many combinations, and ``gain_bits`` where the query is not known.
-    UsageError for a name that is absent or both added and dropped, and for too many combinations.
+    Facts in own words go by # and their ids, too: those that this request cannot carry change
+    nothing. UsageError for a name that is absent or both added and dropped, and for too many
+    combinations.
     """
-    if both := sorted({*add} & {*drop}):
-        raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
     model, terms, prepared = context.model, context.terms, prepare(context)
+    places = {FACT + fact: model.attributes[at].name for at, fact in prepared.filled.facts.items()}
+    add, drop = ({places.get(e, e) for e in s if e in places or e[:1] != FACT} for s in (add, drop))
+    if both := sorted(add & drop):
+        raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
     before = mask_of(decision.disclosed if base is None else base, model)
     mask = (before | mask_of(add, model)) & ~mask_of(drop, model)
     if max(map(prepared.anonymity_set.combinations, (before, mask))) > COMBINATIONS:
@@ -49,12 +54,13 @@ def weigh(
         average = terms.mode == "standing" or not prepared.informed
         objective = objective_of(prepared, None if average else prepared.reading)
     objective.extensions(mask, ())
-    new, sets = ~prepared.anonymity_set.disclosed if context.stopped else 0, (before, mask)
-    broken = ["protect" if each & new else objective.broken(each) for each in sets]
-    chosen, changed = (
-        structs.replace(figures_of(objective, each, prepared), breaks=limit)
-        for each, limit in zip(sets, broken, strict=True)
-    )
+    new = ~prepared.anonymity_set.disclosed if context.stopped else 0
+
+    def figures(each: int) -> Figures:
+        limit = "protect" if each & new else objective.broken(each)
+        return structs.replace(figures_of(objective, each, prepared), breaks=limit)
+
+    chosen, changed = figures(before), figures(mask)
     decided, rows = {each.name: each for each in decision.outcomes}, list[Outcome]()
     for index in accounted(prepared):
         attribute, own, gain, cost = model.attributes[index], 1 << index, None, None
@@ -68,14 +74,13 @@ def weigh(
             disclose=terms.disclose(attribute.name),
             fact=prepared.filled.facts.get(index),
         )
-        alike = prepared.anonymity_set.people_left(mask | own)
         outcome = structs.replace(
             outcome,
             disclosed=bool(mask & own),
             held=bool(prepared.anonymity_set.disclosed & own),
             gain_bits=gain if informed else None,
             cost_bits=cost,
-            people_left=min(float(chosen.people), alike),
+            people_left=min(float(chosen.people), prepared.anonymity_set.people_left(mask | own)),
         )
         rows.append(outcome)
     return SetComparison(chosen=chosen, changed=changed, outcomes=tuple(rows), informed=informed)
@@ -100,10 +105,9 @@ def curve_of(context: Context) -> Curve:
     for each in tradeoff.grid(terms.trade_off):
         prepared = prepare(replace(context, terms=replace(terms, trade_off=each)))
         choice = choice_of(prepared)
-        mask, objective = choice.result.mask, choice.objective
-        figures[each] = figures_of(objective, mask, prepared)
-        point = tradeoff.Point(each, each, mask, objective.parts(mask), choice.result.proof)
-        chosen.append(point)
+        mask, parts = choice.result.mask, choice.objective.parts(choice.result.mask)
+        figures[each] = figures_of(choice.objective, mask, prepared)
+        chosen.append(tradeoff.Point(each, each, mask, parts, choice.result.proof))
     points = tradeoff.merged(chosen)
     return Curve(
         code=prepared.code,

@@ -233,12 +233,13 @@ class WhatIf(Message, frozen=True, kw_only=True):
     drop: Names = field(default_factory=list)
 
 
-class Weighed(Message, frozen=True, kw_only=True):
+class Weighed(Private, frozen=True, kw_only=True):
     """A request with the set that leaves, or left, beside the one that is weighed.
 
     ``decision``: what would be decided today; ``chosen``: the set that leaves by itself, or that an
     entry of the ledger carried; ``weighed``: the same with what was added and dropped; ``rows``:
     each attribute beside the rest of that set. Where nothing can be decided there are no rows.
+    The sentences name what waits in the user's own words by these.
     """
 
     headline: str

@@ -31,10 +31,10 @@ from agent.words.titles import (
     UNSPECIFIED,
     WHY_NOTHING,
     Titles,
+    in_words,
     plain,
     quoted,
     read_as,
-    stated,
     titled,
     titles_in,
     value_title,
@@ -108,8 +108,7 @@ def outcome_of(handled: Entry, titles: Titles = NONE) -> str:
 
 def named_in(review: Review, titles: Titles = NONE) -> list[str]:
     """Name what a review is about: by titles, and facts in own words by these."""
-    own = {name: f"'{stated(words, '', own=True)}'" for name, words in review.own.items()}
-    return titled(review.names, {**titles_in(review.model, titles), **own})
+    return titled(review.names, {**titles_in(review.model, titles), **in_words(review.own)})
 
 
 def asks(review: Review, titles: Titles = NONE) -> str:

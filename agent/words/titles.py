@@ -20,6 +20,7 @@ _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "ch
 _UNIT = re.compile(r"(?:number of )?(years|people|hours|days|children)\b")
 LONGEST = 80  # characters of a title, a value or a phrase
 LONGEST_OWN = 300  # of a fact in the user's own words
+IN_WORDS = "a fact in your own words"  # whose words are gone, or not for this place
 SEPARATOR = ", "
 _FURTHER = re.compile(r" \((?:second|third)\)$")  # of a title, where a person holds several
 REST = "else"  # the key of what is said for a value that has no phrase of its own
@@ -149,7 +150,8 @@ def read_as(reading: Reading | None) -> str:
 def titled(names: Iterable[str], titles: Titles = NONE) -> list[str]:
     """List the titles of attributes; the name where a title is not known."""
     # Behind the name of a kind, places and ids say which of its facts in own words is meant.
-    return [titles.get(e) or titles.get(re.sub(r"_own(_\d+)?$|#\w*$", "", e), e) for e in names]
+    kinds = [(e, re.sub(r"_own(_\d+)?$|#\w*$", "", e)) for e in names]
+    return [titles.get(e) or titles.get(kind, e if kind else IN_WORDS) for e, kind in kinds]
 
 
 def titles_of(attributes: Sequence[AttributeStatus]) -> Titles:
@@ -202,6 +204,11 @@ def plain(text: str, most: int = LONGEST) -> str:
 def stated(value: str, title: str, *, own: bool = False) -> str:
     """Write a value, or the user's own words, as one short plain line; ``title``: as `phrase`."""
     return plain(value, LONGEST_OWN) if own else plain(value_title(value, title))
+
+
+def in_words(words: Mapping[str, str]) -> Titles:
+    """Quote the user's own words as the titles of their facts, by name."""
+    return {name: f"“{stated(text, '', own=True)}”" for name, text in words.items()}
 
 
 def phrase(title: str, value: str, *, own: bool = False) -> str:

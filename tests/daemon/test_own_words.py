@@ -17,10 +17,12 @@ from agent.daemon.agent import Agent
 from agent.daemon.drafts import draft, tell
 from agent.daemon.handle import consult, decided, handle, situation_of
 from agent.daemon.header import LARGEST, MOST_SENTENCES, MOST_SHORT
-from agent.daemon.policy_api import attributes
+from agent.daemon.policy_api import attributes, reviews
+from agent.daemon.what_if import whatif
 from agent.decision import context as contexts
 from agent.decision.own_facts import OwnFacts
 from agent.decision.values import Fact, FactTerms
+from agent.tui.screens import requests_view as view
 from agent.wire.decide import Answer, Ask, Tell
 from agent.wire.policy import Disclose, Word
 from agent.words.notices import asks
@@ -133,6 +135,22 @@ def test_own_words_wait_for_whom_the_user_never_named() -> None:
     assert [*asked(agent, STRANGER).facts.values()] == [FEW[0].id]
     assert {*asked(agent, STRANGER).facts.values()} == {each.id for each in FEW}
     assert asked(agent, STRANGER, "command").facts
+
+
+def test_what_waits_in_own_words_is_tried_by_what_reviews_call_it() -> None:
+    """The screens' question about it; a fact that is gone changes nothing."""
+    words, kind = "I'm allergic to peanuts.", FEW[0].kind
+    agent, _ = holding(f'{ALL}[attributes]\n{kind} = "ask"\n', replace(FEW[0], words=words))
+    asked(agent, ASSISTANT, "command")
+    trial = view.begun(reviews(MONDAY, agent)[0])
+    assert view.changed(trial) == f"With “{words}”: computing …"
+    ask: Any = view.question(trial)
+    every = [ask, replace(ask, add=["#gone"])]
+    found, gone = (asyncio.run(whatif(each, MONDAY, agent)) for each in every)
+    assert found.headline.startswith(f"With “{words}”: ")
+    assert words not in repr(found)
+    assert trial.change.add == {each.called for each in found.rows if each.disclosed}
+    assert gone.weighed == found.chosen
 
 
 ONES, VALUES = ("", "never", "auto"), (None, WORLD.attributes[0].values[1])

@@ -62,20 +62,20 @@ def rows_of(
         return ()
     place = {name: number for number, name in enumerate(order)}
     rows = sorted(weighed.rows, key=lambda row: place.get(row.name, len(place)))
-    matter = {each.name for each in rows[:MATTER]} | trial.change.add | trial.change.drop
+    matter = {each.called for each in rows[:MATTER]} | trial.change.add | trial.change.drop
     matter |= {*subject.names} if isinstance(subject, Review) else set()
     past = {*subject.disclosed} if isinstance(subject, Entry) else set()
     shown = tuple(
         Shown(
             row,
-            trial.change.sign(row.name, trial.inside),
+            trial.change.sign(row.called, trial.inside),
             values.get(row.name, ""),
             "sent; today: " if row.name in past else "",
         )
         for row in rows
-        if unfolded or row.name in matter
+        if unfolded or row.called in matter
     )
-    fold = (Fold(len(rows) - len(shown)),) if {each.name for each in rows} - matter else ()
+    fold = (Fold(len(rows) - len(shown)),) if {each.called for each in rows} - matter else ()
     notes = [f"{each.label}: {each.text}" for each in weighed.lines]
     return (*shown, *fold, *(() if rows else notes))
 
@@ -99,7 +99,7 @@ def key_of(item: Shows) -> Hashable:
     """Identify an item."""
     match item:
         case Shown():
-            return "row", item.row.name
+            return "row", item.row.called
         case Fold():
             return "fold"  # however many it hides
     return item
@@ -145,7 +145,7 @@ class Detail(Vertical):
     def row(self) -> str | None:
         """Name the attribute under the cursor."""
         under = self.rows.under
-        return under.row.name if isinstance(under, Shown) else None
+        return under.row.called if isinstance(under, Shown) else None
 
     def show(self, trial: Trial | None) -> None:
         """Show a request, with the daemon's answer about it; None for none."""
@@ -208,7 +208,7 @@ class Detail(Vertical):
         head = view.headline(trial, self._clock(), self.titles)
         put_text("#what", plain_lines(f"{head}\n{view.today(trial)}".rstrip()))
         tried = replace(trial, weighed=None) if computing else trial
-        text = view.changed(tried)
+        text = view.changed(tried, self.titles)
         if text or isinstance(trial.subject, Review):
             text = f"{text}\n{view.hint(trial.subject)}".lstrip()
         put_text("#change", plain_lines(text))

@@ -15,8 +15,8 @@ from agent.wire.policy import About, Disclose, Review, Word
 from agent.wire.state import Entry, ReadingEdit
 from agent.words import decisions
 from agent.words.figures import listed, people
-from agent.words.notices import GONE, asks, family_facts, how_long, outcome_of, verdict_of
-from agent.words.titles import NONE, Titles, quoted, read_as, titled, titles_in
+from agent.words.notices import GONE, asks, family_facts, how_long, named_in, outcome_of, verdict_of
+from agent.words.titles import NONE, Titles, in_words, quoted, read_as, titled, titles_in
 
 WHEN = 7  # columns
 INDENT = 2
@@ -148,7 +148,7 @@ def outcome(item: Subject, titles: Titles = NONE) -> tuple[str, str]:
     if item.kind == "fact":
         return "Remember this?", ""
     verb = "Asks for" if item.kind == "offer" else "Waits for your approval:"
-    return f"{verb} {listed(titled(item.names, titles_in(item.model, titles)))}", ""
+    return f"{verb} {listed(named_in(item, titles))}", ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,19 +192,22 @@ class Trial:
     @property
     def inside(self) -> frozenset[str]:
         """The set that the change starts from."""
-        return frozenset(self.weighed.chosen.names) if self.weighed else frozenset()
+        if (weighed := self.weighed) is None:
+            return frozenset()
+        return frozenset(e.called for e in weighed.rows if e.name in weighed.chosen.names)
 
-    @property
-    def titles(self) -> Titles:
-        """The titles of the attributes, as far as they are known."""
-        return {each.name: each.title for each in self.weighed.rows} if self.weighed else NONE
+    def titles(self, every: Titles = NONE) -> Titles:
+        """The titles of the attributes, and the words of what waits; ``every``: of all models."""
+        subject, weighed = self.subject, self.weighed
+        known = {each.called: each.title for each in weighed.rows} if weighed else {}
+        own = in_words(subject.own) if isinstance(subject, Review) else NONE
+        return {**(known or titles_in(subject.model, every)), **own}
 
     def approved(self) -> list[str]:
         """List the names of a review that a yes approves: of an offer, all."""
         subject = self.subject
-        if isinstance(subject, Entry):
-            return []
-        return [e for e in subject.names if subject.kind == "offer" or e in self.change.add]
+        names = subject.names if isinstance(subject, Review) else ()
+        return [e for e in names if subject.kind == "offer" or e in self.change.add]
 
 
 def begun(subject: Subject) -> Trial:
@@ -223,10 +226,8 @@ def question(trial: Trial) -> WhatIf | None:
         return None
     if isinstance(subject, Entry) and subject.number > 0:
         return WhatIf(entry=subject.number, add=add, drop=drop)
-    if isinstance(subject, Review):
-        names = subject.names if subject.kind == "offer" else None
-    else:
-        names = subject.asked
+    names = subject.asked if isinstance(subject, Entry) else None
+    names = subject.names if subject.kind == "offer" else names
     query = subject.query or None
     return WhatIf(recipient=subject.recipient, query=query, asked=names, add=add, drop=drop)
 
@@ -246,7 +247,7 @@ def correction(subject: Subject) -> ReadingEdit:
 def headline(trial: Trial, now: datetime, every: Titles = NONE) -> str:
     """Say the verdict, then when it was and what it is about; ``every``: titles of all models."""
     subject = trial.subject
-    titles = trial.titles or titles_in(subject.model, every)
+    titles = trial.titles(every)
     if isinstance(subject, Review):
         question = asks(subject, titles)
         if subject.address is not None:
@@ -280,14 +281,14 @@ def today(trial: Trial) -> str:
     return f"{lead}: {text[:1].lower()}{text[1:]}"
 
 
-def changed(trial: Trial) -> str:
-    """Say what a change would do; empty without one."""
+def changed(trial: Trial, every: Titles = NONE) -> str:
+    """Say what a change would do; empty without one; ``every``: as of `headline`."""
     if not trial.change:
         return ""
     if trial.weighed is None:
-        return f"{trial.change.text(trial.titles)}: computing …"
-    withheld = {row.name for row in trial.weighed.rows if row.held} & trial.change.drop
-    names = listed(sorted(titled(withheld, trial.titles)))
+        return f"{trial.change.text(trial.titles(every))}: computing …"
+    withheld = {row.called for row in trial.weighed.rows if row.held} & trial.change.drop
+    names = listed(sorted(titled(withheld, trial.titles())))
     late = f" It already knows {names}: withholding it now gains nothing. {GONE}"
     return f"{trial.weighed.headline}{late if withheld else ''}"
 
