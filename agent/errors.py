@@ -37,6 +37,13 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple, Self
 
 NAME = "reticent"  # of the distribution
+FEW = 12  # names that a hint lists
+LISTS = {  # what lists the names of a kind
+    **dict.fromkeys(("fact", "topic"), "`reticent model info` lists all that models know"),
+    **dict.fromkeys(("key", "setting"), "policy/FORMAT.md lists them all"),
+    "command": "`reticent --help` lists all commands",
+}
+LOCKED = "the vault is locked"
 UNLOCK = "unlock it with `reticent unlock`"
 
 
@@ -62,11 +69,14 @@ class UsageError(ReticentError):
 
     @classmethod
     def unknown(cls, kind: str, name: str, names: Iterable[str]) -> Self:
-        """Return the error for a `name` that is not among `names`, all of one `kind`."""
+        """Return the error for a `name` that is not among `names`, all of one `kind`.
+
+        The hint is the nearest of these, or else all if they are few, or where all are listed.
+        """
         valid = sorted(names)
-        near = nearest(str(name), valid)
-        hint = f"known: {', '.join(valid) or 'none'}" if near is None else f"did you mean {near!r}?"
-        return cls(f"unknown {kind} {name!r}", hint)
+        near, some = nearest(str(name), valid), ", ".join(valid[:FEW]) or "none"
+        hint = f"known: {some}" if len(valid) <= FEW else LISTS.get(kind, f"known: {some}, ...")
+        return cls(f"unknown {kind} {name!r}", hint if near is None else f"did you mean {near!r}?")
 
 
 class UnsafeError(UsageError):
@@ -136,9 +146,7 @@ class LockedError(DaemonError):
 
     exit_code = 3
 
-    def __init__(
-        self, what: str = "the vault is locked", hint: str = UNLOCK, where: str | None = None
-    ) -> None:
+    def __init__(self, what: str = LOCKED, hint: str = UNLOCK, where: str | None = None) -> None:
         super().__init__(what, hint, where)
 
 

@@ -55,11 +55,7 @@ def _opened(path: Path, limit: int) -> Iterator[BinaryIO]:
                 raise UsageError(what, "check that it is the right file", str(path))
             yield file
     except FileNotFoundError as error:
-        folder = path.parent
-        names = [each.name for each in folder.iterdir()] if folder.is_dir() else []
-        near = nearest(path.name, names)
-        hint = "check the path" if near is None else f"did you mean {str(folder / near)!r}?"
-        raise UsageError("no such file", hint, str(path)) from error
+        raise missing(path) from error
     except OSError as error:
         raise UsageError(reason(error), "name a file that can be read", str(path)) from error
 
@@ -306,3 +302,11 @@ def _unwritable(path: Path, error: OSError) -> UsageError:
         return UsageError("the file already exists", "choose another name", str(path))
     hint = "choose a folder that exists, can be written to and has space"
     return UsageError(reason(error), hint, str(path))
+
+
+def missing(path: Path) -> UsageError:
+    """The error for a path with nothing there, which names the nearest beside it."""
+    names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = nearest(path.name, names)
+    hint = "check the path" if near is None else f"did you mean {str(path.parent / near)!r}?"
+    return UsageError("no such file", hint, str(path))

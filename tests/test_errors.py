@@ -54,9 +54,11 @@ def test_unknown_names_the_nearest_or_all() -> None:
         ("regoin", {"region", "gender"}, "did you mean 'region'?"),
         ("zzz", {"region", "gender"}, "known: gender, region"),
         ("css", (), "known: none"),
+        ("2", [*"abcdefghijklmn"], "known: a, b, c, d, e, f, g, h, i, j, k, l, ..."),
     ):
         error = UsageError.unknown("attribute", name, names)
         assert (error.what, error.hint) == (f"unknown attribute {name!r}", hint)
+    assert UsageError.unknown("fact", "2", [*"abcdefghijklmn"]).hint.startswith("`reticent model")
 
 
 def test_usage_alone_exits_with_two() -> None:

@@ -18,7 +18,8 @@ import pyarrow as pa
 from pyarrow.dataset import Dataset, HivePartitioning, dataset
 from pyarrow.fs import S3FileSystem
 
-from agent.errors import BuildError, UsageError, install_hint, nearest
+from agent.errors import BuildError, UsageError, install_hint
+from agent.files import missing
 
 FORMATS = (".csv", ".csv.gz", ".parquet")
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
@@ -198,10 +199,7 @@ def check_path(path: Path, *, spark: bool) -> None:
             raise UsageError(what, "use --spark, or name s3://, a file or a folder", address)
         return
     if not path.exists():
-        names = [each.name for each in path.parent.iterdir()] if path.parent.is_dir() else []
-        other = nearest(path.name, names)
-        hint = "check the path" if other is None else f"did you mean {str(path.parent / other)!r}?"
-        raise UsageError("no such file", hint, str(path))
+        raise missing(path)
     if not (path.is_file() or path.is_dir()):
         raise UsageError("neither a file nor a folder", "name one of these", str(path))
     if not path.is_dir() and not path.name.endswith(FORMATS):

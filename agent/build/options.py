@@ -181,7 +181,7 @@ def read_description(path: Path) -> Description:
             notes: tuple[type[Struct], ...] = (Description, AttributeNote, QueryNote, DonorsNote)
             notes += (KeyNote, KindsNote, TopicsNote)
             keys = {each for note in notes for each in note.__struct_fields__}
-            problem = UsageError.unknown("key", unknown[1], keys)
+            problem = UsageError.unknown("description key", unknown[1], keys)
             raise UsageError(problem.what, problem.hint, str(path)) from error
         what = f"the description does not fit: {misfit(error)}"
         raise UsageError(what, _HINT, str(path)) from error

@@ -18,7 +18,7 @@ from agent.cli.policy import installed_models, own_policy, read_policy
 from agent.cli.policy_edit import trial, write
 from agent.cli.printing import facts, paragraph, printable, say
 from agent.cli.prompts import chosen, confirmed, line
-from agent.errors import ReticentError, UsageError, nearest
+from agent.errors import ReticentError, UsageError
 from agent.model.model import Model
 from agent.wire.policy import PolicyEdit
 from agent.words.notices import edited, would_differ
@@ -188,9 +188,7 @@ def _called(kind: str, known: Mapping[str, str], text: str) -> str:
     """What goes by a name or title."""
     if found := known.get(spoken(text)):
         return found
-    near = nearest(spoken(text), known)
-    hint = f"did you mean {near!r}?" if near else "`reticent model info` lists them"
-    raise UsageError(f"no {kind} is called {text!r}", hint)
+    raise UsageError.unknown(kind, spoken(text), known)
 
 
 def _when(text: str) -> Parts:

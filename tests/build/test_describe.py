@@ -99,8 +99,8 @@ SEX = "[attributes.gender]\nconcept = 'sex'\nsame_as"
 SAME = "[attributes.gender]\nconcept = 'a.b'\n[attributes.size]\nconcept = 'a.b'"
 TWICE = "attributes.street.implies.elm.gender = 'woman'\nattributes"
 UNREADABLE = (
-    ("licens = 'x'", "unknown key 'licens'", "did you mean 'licence'?"),
-    ("[attributes.size]\ntitel = 'x'", "unknown key 'titel'", "did you mean 'title'?"),
+    ("licens = 'x'", "unknown description key 'licens'", "did you mean 'licence'?"),
+    ("[attributes.size]\ntitel = 'x'", "unknown description key 'titel'", "did you mean 'title'?"),
     ("id = 1", "the description does not fit: id is not text", "FORMAT_DESCRIPTION"),
     ("[attributes.a]\nsensitivity = -1", "sensitivity is below 0", "FORMAT_DESCRIPTION"),
     ("id = 'a'\nid\n", "line 2 is not TOML", "FORMAT_DESCRIPTION"),
