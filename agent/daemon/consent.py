@@ -24,6 +24,7 @@ from agent.wire.policy import Disclose, Review, Ruled, Word
 from agent.wire.state import Site
 from agent.words.figures import listed
 from agent.words.notices import GONE
+from agent.words.titles import in_words, titled
 from policy.amend import RuleScope
 from policy.hosts import site_of
 from policy.match import NO_TOPICS, Rulebook, Ruling, known
@@ -209,7 +210,7 @@ class Consent:
         ruled, revert = apply(wanted, word.lasting, now)
         self._waiting = reviews.settled(self._waiting, number, settled)
         to = "everyone" if wanted.everyone else pool
-        what = review.address or f"{listed(wanted.names)} for {to}"
+        what = review.address or f"{self._named(wanted.names)} for {to}"
         self._can_undo(f"{'Approved' if wanted.approves else 'Denied'} {what}", before, revert)
         return ruled
 
@@ -231,7 +232,7 @@ class Consent:
             effective = {*wanted.names}.difference(ruled.without_effect)
             called = replace(wanted, names={e: wanted.names[e] for e in effective}).called
             self._waiting = reviews.cleared(self._waiting, called, pool)
-        what = f"Set {listed(wanted.names)} to {word.disclose} for {pool or 'everyone'}"
+        what = f"Set {self._named(wanted.names)} to {word.disclose} for {pool or 'everyone'}"
         self._can_undo(what, before, revert)
         return ruled
 
@@ -243,7 +244,7 @@ class Consent:
         before = self._waiting, self.preferences
         review = self._waiting.find(number)
         self._waiting = reviews.settled(self._waiting, number)
-        what = f"Dismissed {review.address or f'{listed(review.names)} for {review.pool}'}"
+        what = f"Dismissed {review.address or f'{self._named(review.names)} for {review.pool}'}"
         what = what if review.topic is None else "Settled what a text means"
         what = what if review.kind != "fact" else "Settled a fact to remember"
         self._can_undo(what, before, revert, says="")
@@ -306,6 +307,11 @@ class Consent:
         self._latest = None
         self._waiting = reviews.expired(self._waiting, now)
         return sentence
+
+    def _named(self, names: Iterable[str]) -> str:
+        """List facts by name, and those in own words by these."""
+        words = {FACT + each.id: each.words for each in self._active().facts if each.words}
+        return listed(titled(names, in_words(words)))
 
     def _can_undo(
         self,

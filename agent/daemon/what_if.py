@@ -102,12 +102,11 @@ def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> W
         decision, situation.without(no_room), add=body.add, drop=body.drop, base=base
     )
     chosen, other, informed = comparison.chosen, comparison.changed, comparison.informed
-    today, texts = headline(decision), list[Line]()
+    today = headline(decision)
     sentence = difference(chosen, other, titles, decision.among, informed=informed)
     if not sentence and entry is not None:
         sentence = carried(chosen, titles, people_left=entry.people_left, informed=informed)
-    if sentence:
-        texts = [Line(label="today" if entry else "decided", text=today)]
+    texts = [Line(label="today" if entry else "decided", text=today)] if sentence else []
     texts += lines(decision)
     if not situation.fits(other.names):
         texts.append(Line(label=NO_ROOM, text=", ".join(sorted(other.names))))

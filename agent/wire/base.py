@@ -77,7 +77,7 @@ class BackupContents(Done, frozen=True, kw_only=True):
     connected: dict[str, str]
 
 
-class Undone(Message, frozen=True, kw_only=True):
+class Undone(Private, frozen=True, kw_only=True):
     """What was undone, in a sentence; data already sent cannot be recalled."""
 
     what: str

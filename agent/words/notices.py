@@ -157,23 +157,20 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
     long, approved = how_long(verdict.lasting, verdict.days), verdict.disclose == "auto"
     if review.kind == "offer" and not verdict.days:
         long = "from now on"
-    if review.topic is not None or review.kind == "fact":
-        kept = ("The fact is not kept.", "The fact is in your profile now.")
-        if review.topic is not None:
-            meant = f"The text is read as {quoted(review.topic.title)} from now on."
-            kept = ("The text is read as before.", meant)
-        return kept[approved]
+    if review.kind == "fact":
+        return "The fact is in your profile now." if approved else "The fact is not kept."
+    if review.topic is not None:
+        meant = f"The text is read as {quoted(review.topic.title)} from now on."
+        return meant if approved else "The text is read as before."
     if verdict.about == "family":
         return ONCE_FOR_ALL[verdict.disclose].format(family_facts(review))
     if review.address is not None:
         works = f"The popup works in the chat box at {review.address} {long}."
         return works if approved else f"{review.recipient} is not among your assistants."
     if review.kind == "offer":
-        if not approved:
-            return f"{review.recipient} gets nothing {long}."
-        after = ", then nothing" if verdict.days else ""
-        only = f"{review.recipient} may get {names} and nothing else {long}{after}"
-        return f"{only}, as your rules allow."
+        after = f"{', then nothing' if verdict.days else ''}, as your rules allow"
+        only = f"{review.recipient} may get {names} and nothing else {long}{after}."
+        return only if approved else f"{review.recipient} gets nothing {long}."
     anybody = "everyone" if approved else "anyone"
     to = anybody if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."

@@ -125,31 +125,27 @@ def test_however_many_there_are_few_go_at_once(given: list[tuple[str, str]]) -> 
 def test_own_words_wait_for_whom_the_user_never_named() -> None:
     """Until one is approved, which is for that one fact; then the recipient is known."""
     agent, _ = holding(OPEN, *FEW)
-    first = asked(agent, STRANGER)
-    assert first.facts == {}
-    assert first.summary is not None
-    assert {*first.summary.pending} == {f"#{each.id}" for each in FEW}
+    assert asked(agent, STRANGER).facts == {}
     [review] = agent.consent.reviews(MONDAY)
-    one = Word(disclose="auto", names=[f"#{FEW[0].id}"])
-    agent.consent.answer(review.id, one, MONDAY)
+    assert {*review.names} == {f"#{each.id}" for each in FEW}
+    agent.consent.answer(review.id, Word(disclose="auto", names=[f"#{FEW[0].id}"]), MONDAY)
     assert [*asked(agent, STRANGER).facts.values()] == [FEW[0].id]
     assert {*asked(agent, STRANGER).facts.values()} == {each.id for each in FEW}
     assert asked(agent, STRANGER, "command").facts
+    assert agent.consent.undo(MONDAY).startswith(f"Approved “{FEW[0].words}” for ")
 
 
 def test_what_waits_in_own_words_is_tried_by_what_reviews_call_it() -> None:
-    """The screens' question about it; a fact that is gone changes nothing."""
-    words, kind = "I'm allergic to peanuts.", FEW[0].kind
-    agent, _ = holding(f'{ALL}[attributes]\n{kind} = "ask"\n', replace(FEW[0], words=words))
+    """As the screens ask about it; a fact that is gone changes nothing."""
+    agent, _ = holding(f'{ALL}[attributes]\n{FEW[0].kind} = "ask"\n', FEW[0])
     asked(agent, ASSISTANT, "command")
     trial = view.begun(reviews(MONDAY, agent)[0])
-    assert view.changed(trial) == f"With “{words}”: computing …"
+    assert view.changed(trial) == f"With “{FEW[0].words}”: computing …"
     ask: Any = view.question(trial)
-    every = [ask, replace(ask, add=["#gone"])]
-    found, gone = (asyncio.run(whatif(each, MONDAY, agent)) for each in every)
-    assert found.headline.startswith(f"With “{words}”: ")
-    assert words not in repr(found)
-    assert trial.change.add == {each.called for each in found.rows if each.disclosed}
+    both = ask, replace(ask, add=["#gone"])
+    found, gone = (asyncio.run(whatif(each, MONDAY, agent)) for each in both)
+    assert found.headline.startswith(f"With “{FEW[0].words}”: ")
+    assert {each.called for each in found.rows if each.disclosed} == {"#f0"}
     assert gone.weighed == found.chosen
 
 

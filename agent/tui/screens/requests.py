@@ -155,10 +155,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
         subject = None if trial is None else trial.subject
         if not isinstance(subject, Entry) or subject.kind != "disclosed":
             return
-        after = subject.number - 1
-        entries: Sequence[Entry] = await self.ask(
-            "ledger", recipient=subject.recipient, after=after, limit=MOST_ENTRIES
-        )
+        asked = {"recipient": subject.recipient, "after": subject.number - 1}
+        entries: Sequence[Entry] = await self.ask("ledger", **asked, limit=MOST_ENTRIES)
         entry = next((each for each in entries if each.number == subject.number), None)
         if entry is not None and not self.review.masked and self.detail.trial is trial:
             self.detail.reveal(entry.values)
@@ -273,7 +271,7 @@ class RequestsScreen(ListPage[Item], where="requests"):
 
     def _tell(self, sentence: str, ruled: Ruled) -> None:
         """Show a decision, where it was written, and which rules still win."""
-        self.review.tell("\n".join([sentence, *took_effect(ruled, "your policy")]))
+        self.review.tell("\n".join([sentence, *took_effect(ruled, "your policy", self._titles)]))
 
     def _tried(self) -> Trial:
         """Find the request in detail and the change tried on it; UsageError without one."""
@@ -309,10 +307,8 @@ class RequestsScreen(ListPage[Item], where="requests"):
     @for_item
     async def action_means(self, subject: Subject) -> None:
         """Ask what its text means, the likeliest topics first; Escape changes nothing."""
-        edit, asked = (
-            view.correction(subject),
-            Ask(query=subject.query, recipient=subject.recipient),
-        )
+        edit = view.correction(subject)
+        asked = Ask(query=subject.query, recipient=subject.recipient)
         topics: Sequence[Reading] = await self.ask("topics", asked)
         answers = [(each.title, each.query) for each in topics]
         question = Choice(f"What does “{subject.query}” mean?", answers, None, find=True)
