@@ -66,10 +66,7 @@ class Consent:
         self._raised = {date.fromisoformat(day): int(count)} if day else {}
 
     def closed(self) -> None:
-        """Forget what the vault holds, what was requested, and the latest change.
-
-        What waits stays.
-        """
+        """Forget the vault, what was requested, and the latest change; what waits stays."""
         self._offers = self._items = self._latest = self._followed = None
         self._sites.cache_clear()
 
@@ -309,8 +306,7 @@ class Consent:
         return sentence
 
     def _named(self, names: Iterable[str]) -> str:
-        """List facts by name, and those in own words by these."""
-        words = {FACT + each.id: each.words for each in self._active().facts if each.words}
+        words = {FACT + e.id: e.words for e in self._active().facts if e.words}
         return listed(titled(names, in_words(words)))
 
     def _can_undo(

@@ -10,7 +10,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from agent.decision.choice import choice_of, objective_of
-from agent.decision.context import Context, mask_of, prepare
+from agent.decision.context import Context, Prepared, mask_of, prepare
 from agent.decision.decide import accounted, added_by, figures_of, read_by
 from agent.decision.values import Curve, CurvePoint, Decision, Figures, Outcome, SetComparison
 from agent.errors import UsageError
@@ -34,13 +34,11 @@ def weigh(
     ``context``: of the decision, with all that it excludes; ``base``: what is added to and dropped
     from, None for what is decided. Attributes that may not be sent are weighed too; their figures
     are None where there are too many combinations, and ``gain_bits`` where the query is not known.
-    Facts in own words go by # and their ids, too: those that this request cannot carry change
-    nothing. UsageError for a name that is absent or both added and dropped, and for too many
-    combinations.
+    Facts go by # and an id, too: one that this request cannot carry changes nothing. UsageError for
+    a name that is absent or both added and dropped, and for too many combinations.
     """
     model, terms, prepared = context.model, context.terms, prepare(context)
-    places = {FACT + fact: model.attributes[at].name for at, fact in prepared.filled.facts.items()}
-    add, drop = ({places.get(e, e) for e in s if e in places or e[:1] != FACT} for s in (add, drop))
+    add, drop = (_in_places(each, prepared) for each in (add, drop))
     if both := sorted(add & drop):
         raise UsageError(f"{both[0]!r} is both added and dropped", "name it once")
     before = mask_of(decision.disclosed if base is None else base, model)
@@ -55,12 +53,11 @@ def weigh(
         objective = objective_of(prepared, None if average else prepared.reading)
     objective.extensions(mask, ())
     new = ~prepared.anonymity_set.disclosed if context.stopped else 0
-
-    def figures(each: int) -> Figures:
-        limit = "protect" if each & new else objective.broken(each)
-        return structs.replace(figures_of(objective, each, prepared), breaks=limit)
-
-    chosen, changed = figures(before), figures(mask)
+    broken = ["protect" if each & new else objective.broken(each) for each in (before, mask)]
+    chosen, changed = (
+        structs.replace(figures_of(objective, each, prepared), breaks=limit)
+        for each, limit in zip((before, mask), broken, strict=True)
+    )
     decided, rows = {each.name: each for each in decision.outcomes}, list[Outcome]()
     for index in accounted(prepared):
         attribute, own, gain, cost = model.attributes[index], 1 << index, None, None
@@ -84,6 +81,12 @@ def weigh(
         )
         rows.append(outcome)
     return SetComparison(chosen=chosen, changed=changed, outcomes=tuple(rows), informed=informed)
+
+
+def _in_places(names: Collection[str], prepared: Prepared) -> set[str]:
+    attributes, facts = prepared.context.model.attributes, prepared.filled.facts.items()
+    places = {FACT + fact: attributes[at].name for at, fact in facts}
+    return {places.get(each, each) for each in names if each in places or each[:1] != FACT}
 
 
 def curve_of(context: Context) -> Curve:
