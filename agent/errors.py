@@ -45,6 +45,7 @@ LISTS = {  # what lists the names of a kind
 }
 LOCKED = "the vault is locked"
 UNLOCK = "unlock it with `reticent unlock`"
+DISK_FULL = "the disk is full", "free some space: nothing of this was written"
 
 
 class ReticentError(Exception):

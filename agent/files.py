@@ -14,10 +14,12 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import BinaryIO
 
-from agent.errors import UnsafeError, UsageError, nearest, reason
+from agent.errors import DISK_FULL, UnsafeError, UsageError, nearest, reason
 
 PRIVATE, PUBLIC = 0o600, 0o644  # of a new file, less the umask
 PRIVATE_FOLDER = 0o700
+EXISTS = "the file already exists", "choose another name"  # what is wrong, and what helps
+_REFUSALS = {errno.EEXIST: EXISTS, errno.ENOSPC: DISK_FULL, errno.EDQUOT: DISK_FULL}
 NO_LINKS = {errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP}  # link(2)
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -298,10 +300,8 @@ def _kind(status: os.stat_result) -> str:
 
 def _unwritable(path: Path, error: OSError) -> UsageError:
     """Return the error for a file that cannot be written."""
-    if isinstance(error, FileExistsError):
-        return UsageError("the file already exists", "choose another name", str(path))
-    hint = "choose a folder that exists, can be written to and has space"
-    return UsageError(reason(error), hint, str(path))
+    other = reason(error), "choose a folder that exists and can be written to"
+    return UsageError(*_REFUSALS.get(error.errno or 0, other), str(path))
 
 
 def missing(path: Path) -> UsageError:

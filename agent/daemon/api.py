@@ -21,7 +21,7 @@ from agent import __version__
 from agent.daemon import drafts, policy_api, profile, readings, records, what_if
 from agent.daemon.agent import Agent
 from agent.daemon.backup_files import contents_of, files_of, unpack
-from agent.daemon.handle import JUDGED, UndecidedError, consider, handle, situation_of
+from agent.daemon.handle import JUDGED, UndecidedError, consider, failure, handle, situation_of
 from agent.daemon.model_registry import UNREADABLE
 from agent.daemon.programs import this_machine
 from agent.daemon.prompts import Prompts
@@ -36,6 +36,7 @@ from agent.wire.base import BackupContents, Done
 from agent.wire.decide import Answer, Ask, Clicked, Draft, SearchResults
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.words.notices import without_facts
+from agent.words.titles import UNANSWERED
 from policy.audit import misspelt
 from policy.hosts import host_of
 
@@ -71,8 +72,8 @@ def decide(ask: Ask, now: datetime, agent: Agent, *, by: Asker = "command") -> A
     """
     try:
         answer = handle(ask, now, agent, by)
-    except VaultError:
-        agent.carried_nothing(ask, Answer(code="failed"), now, by)
+    except VaultError as error:
+        agent.carried_nothing(ask, Answer(code=failure(error)), now, by)
         raise
     if answer.id is None:
         agent.carried_nothing(ask, answer, now, by)
@@ -221,9 +222,8 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
         yield f"{UNREADABLE}{agent.reader.problem}"
     if agent.judge.failed:
         yield f"{JUDGE}{agent.judge.failed} of {agent.judge.asked} times"
-    if agent.trouble is not None:
-        what, hint = agent.trouble.what, agent.trouble.hint
-        yield f"the last request could not be answered: {what} ({hint})"
+    if (error := agent.trouble) is not None:
+        yield f"{UNANSWERED}{error.what} ({error.hint})"
     if agent.vault is not None:
         if agent.ahead > MINUTE:
             latest = agent.vault.ledger.disclosures.latest or now

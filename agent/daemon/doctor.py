@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import disk_usage
 
 from agent import __version__, errors
 from agent.daemon import programs, prompts
@@ -27,12 +28,13 @@ from agent.vault.seal import FORMAT
 from agent.vault.slots import ALTERED, key_slots
 from agent.wire.client import Client, check_address
 from agent.wire.state import Finding, Status
-from agent.words.titles import Phrases, write_policy
+from agent.words.titles import WAYS_ON, Phrases, write_policy
 from policy.read import EMPTY_POLICY, is_empty_policy, load
 from policy.rules import Policy
 
 ELSEWHERE = "fix that, or choose another folder with RETICENT_HOME"
 SECONDS = 5.0  # of silence
+LEAST_FREE = 1 << 18  # bytes, with which the vault can record for a while
 START = "run `reticent connect system`, or `reticent daemon` in another terminal"
 AGAIN = "restart the daemon"
 FIXES = {
@@ -180,6 +182,8 @@ def check_vault(here: Machine) -> Iterator[Finding]:
     if not os.access(at.vault, os.W_OK) or not os.access(at.vault.parent, os.W_OK):
         fix = "make the file and its folder writable: nothing is disclosed without a record"
         yield bad("vault", f"{at.vault} cannot be written to", fix)
+    if disk_usage(at.vault.parent).free < LEAST_FREE:
+        yield bad("vault", f"the disk of {at.vault} is full", WAYS_ON["disk full"])
     try:
         slots = key_slots(at.vault)
     except errors.BusyVaultError:

@@ -23,7 +23,7 @@ from agent.decision.knowledge import HeldValue, Knowledge, knowledge_in, people_
 from agent.decision.own_facts import MARK, OwnFacts, extended, meaning_of
 from agent.decision.own_facts import NONE as NO_OWN
 from agent.decision.values import NO_ROOM, Code, Decision, Disclose, JudgeUse, Request
-from agent.errors import ModelError, UsageError
+from agent.errors import DISK_FULL, LockedError, ModelError, UsageError, VaultError
 from agent.model.model import Meaning, Model
 from agent.model.reading import NOTHING as UNREAD
 from agent.model.reading import Interpretation
@@ -82,6 +82,12 @@ class UndecidedError(Exception):
     def __init__(self, code: Code) -> None:
         super().__init__(code)
         self.code = code
+
+
+def failure(error: Exception) -> Code:
+    """The code of a request that an error ended: nothing else of the error is for whoever asks."""
+    full = isinstance(error, VaultError) and error.what == DISK_FULL[0]
+    return "disk full" if full else "locked" if isinstance(error, LockedError) else "failed"
 
 
 def situation_of(

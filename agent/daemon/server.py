@@ -20,10 +20,10 @@ from aiohttp.http_exceptions import HttpProcessingError
 
 from agent.daemon.autolock import Autolock
 from agent.daemon.events import LOG, Bus, kind_and_place
-from agent.daemon.handle import JUDGED, consult
+from agent.daemon.handle import JUDGED, consult, failure
 from agent.daemon.request_log import ASSISTED, Asker
 from agent.decision.values import UNDECIDED
-from agent.errors import LockedError, RefusedError, ReticentError, UsageError, VaultError, misfit
+from agent.errors import RefusedError, ReticentError, UsageError, VaultError, misfit
 from agent.wire.base import ASKER, JSON_TYPE, MOST_BYTES, UNATTENDED, Done, Fault
 from agent.wire.client import MEDIA_TYPE
 from agent.wire.decide import Answer, Ask, Frame, RelayAnswer
@@ -278,14 +278,13 @@ async def boundary(request: web.Request, handler: Handler) -> web.StreamResponse
 
 def _failed(error: Exception, name: str) -> web.Response:
     """Answer a failed call; why a decision failed goes to the log alone."""
-    level = logging.ERROR
-    if isinstance(error, ReticentError):
-        level = logging.WARNING
-        if name != DECIDE or isinstance(error, RefusedError | UsageError):
-            return _fault(error)
+    faults = RefusedError | UsageError if name == DECIDE else ReticentError
+    if isinstance(error, faults):
+        return _fault(error)
+    level = logging.WARNING if isinstance(error, ReticentError) else logging.ERROR
     LOG.log(level, "%s failed: %s", name, kind_and_place(error))
     if name == DECIDE:
-        return reply(Answer(code="locked" if isinstance(error, LockedError) else "failed"))
+        return reply(Answer(code=failure(error)))
     what, hint = "the daemon failed", "please report what its log says"
     return reply(Fault(code="failed", what=what, hint=hint), http_status("failed"))
 

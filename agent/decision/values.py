@@ -21,6 +21,7 @@ Undecided = Literal[  # nothing was decided, and nothing is attached
     "no model",
     "unfit",  # the recipient holds a value that the model does not have, or the like
     "failed",
+    "disk full",
     "not https",  # the recipient is an address that the network reads
     "too many",  # in the last minute: more than the query door, or an assistant, may
     "too many today",  # of all requests that carried facts, as the policy counts them

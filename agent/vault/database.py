@@ -16,8 +16,9 @@ from typing import Any, Self, TypeVar
 
 from msgspec.json import Decoder
 
-from agent.errors import BusyVaultError, DamagedVaultError, VaultError, VaultVersionError, reason
-from agent.files import PRIVATE, fsync, name_new, temporary_file
+from agent import errors
+from agent.errors import DISK_FULL, BusyVaultError, DamagedVaultError, VaultError, VaultVersionError
+from agent.files import EXISTS, PRIVATE, fsync, name_new, temporary_file
 from agent.vault.seal import FORMAT, from_json
 from agent.vault.vault_files import JOURNAL, LOG, Watch, free_names, same_file, stamps
 
@@ -52,7 +53,7 @@ _UNOPENED = (
     "check that the file and its folder are yours and writable",
 )
 _SENTENCES = {
-    sqlite3.SQLITE_FULL: ("the disk is full", "free some space: nothing of this was written"),
+    sqlite3.SQLITE_FULL: DISK_FULL,
     sqlite3.SQLITE_READONLY: ("the vault is read-only", "make file, folder and disk writable"),
     sqlite3.SQLITE_IOERR: ("the disk failed", "check it and the space on it, then unlock again"),
     **dict.fromkeys((sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH), _UNOPENED),
@@ -214,10 +215,10 @@ def translated(path: Path) -> Iterator[None]:
     except MemoryError as error:
         raise damaged("it needs more memory than there is", path) from error
     except FileExistsError as error:
-        raise VaultError("the file already exists", "choose another name", str(path)) from error
+        raise VaultError(*EXISTS, str(path)) from error
     except OSError as error:
         hint = "check that the file and its folder are yours, writable and not full"
-        raise VaultError(reason(error), hint, str(path)) from error
+        raise VaultError(errors.reason(error), hint, str(path)) from error
 
 
 class Database:

@@ -28,6 +28,7 @@ from agent.words.figures import alike, bits, counted, counted_among, listed, peo
 from agent.words.titles import (
     NONE,
     ONCE_FOR_ALL,
+    UNANSWERED,
     UNSPECIFIED,
     WHY_NOTHING,
     Titles,
@@ -295,10 +296,8 @@ def knows_of(holding: Recipient, titles: Titles = NONE) -> str:
     unset = [name for name, value in holding.values.items() if value == UNSPECIFIED]
     learns = f" It also knows what you did not say: {listed(titled(unset, titles))}."
     facts = counted(len(holding.values), "fact")
-    known = f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}"
-    if not holding.stopped:
-        return known
-    return f"{known} {stopped(holding.pool, titled(holding.stopped, titles))}."
+    why = f" {stopped(holding.pool, titled(holding.stopped, titles))}." if holding.stopped else ""
+    return f"{holding.pool} knows {facts} about you. {fits}{new}.{learns if unset else ''}{why}"
 
 
 def forgotten(recipient: str, *, done: bool) -> str:
@@ -385,15 +384,15 @@ def running(status: Status) -> str:
         return f"Paused until {until}: nothing is attached. `reticent pause off` ends it."
     if not status.policy.in_use:
         return "Unlocked, but nothing is attached: no policy in use."
-    return "Unlocked: requests are answered."
+    unanswered = [each for each in status.notes if each.startswith(UNANSWERED)]
+    return f"Unlocked, but {unanswered[0]}." if unanswered else "Unlocked: requests are answered."
 
 
 def without_facts(lock: WithoutFacts) -> str:
     """Say how many requests went without facts while the vault was locked; empty for none."""
     since = figures.moment(lock.since)
-    when = (
-        f"since {since}" if lock.until is None else f"from {since} to {figures.moment(lock.until)}"
-    )
+    until = "" if lock.until is None else figures.moment(lock.until)
+    when = f"from {since} to {until}" if until else f"since {since}"
     return f"locked {when}: {counted(lock.requests, 'request')} went bare" if lock.requests else ""
 
 

@@ -14,6 +14,7 @@ from agent.wire.policy import AttributeStatus
 Titles = Mapping[str, str]  # of attributes, by name
 NONE: Titles = MappingProxyType({})
 UNSPECIFIED = "unspecified"
+UNANSWERED = "the last request could not be answered: "  # how a note of the status begins
 CONCERNS = {"so2017": "Do you write software, in a job or as a hobby?"}  # by the id of a model
 _RANGE = re.compile(r"(?P<under>lt_)?(?P<low>\d+)(?:_(?P<high>\d+|up))?")
 _ONE = {"years": "year", "people": "person", "hours": "hour", "days": "day", "children": "child"}

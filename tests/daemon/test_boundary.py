@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from agent.daemon.server import DECIDE, message_of
 from agent.errors import (
+    DISK_FULL,
     DaemonError,
     LockedError,
     PolicyError,
@@ -214,6 +215,7 @@ def test_a_decision_that_cannot_be_made_attaches_nothing(
         ),
         (PolicyError("policy.toml", [Problem(1, "", PRIVATE, "mend it")]), "failed"),
         (LockedError("the vault is locked", "run: reticent unlock"), "locked"),
+        (VaultError(*DISK_FULL, PRIVATE), "disk full"),
     ]
     for error, code in errors:
         failing(control, DECIDE, error)

@@ -234,6 +234,9 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     def refuse(_path: Path) -> bool:
         raise PermissionError(13, "Permission denied", "x")
 
+    with monkeypatch.context() as full:
+        full.setattr(doctor, "LEAST_FREE", 1 << 80)
+        assert "is full" in only(here, "vault", "bad").what
     monkeypatch.setattr(doctor, "left_unfinished", refuse)
     assert only(here, "vault", "bad").what == "x: permission denied"
     assert len(states(here)) > len(CHECKS) - 1

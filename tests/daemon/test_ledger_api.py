@@ -255,7 +255,7 @@ def test_what_cannot_be_recorded_carried_nothing() -> None:
     life.vault.records.full = False
     life.calls.decide(SHOP)
     assert [(each.kind, each.code) for each in life.calls.requests()] == [
-        ("nothing", "failed"),
+        ("nothing", "disk full"),
         ("disclosed", "answered"),
     ]
 

@@ -90,8 +90,7 @@ function faultOf(fault) {
   if (Object.hasOwn(NO_LINE, code)) {
     return NO_LINE[code];
   }
-  const text = Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : what;
-  return sentence(text);
+  return sentence(Object.hasOwn(WHY_NOTHING, code) ? WHY_NOTHING[code] : what);
 }
 
 function sentence(text) {

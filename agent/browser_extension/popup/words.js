@@ -16,6 +16,7 @@ export const WHY_NOTHING = {
   "no model": "no usable model",
   "unfit": "the model does not fit your policy, or what the recipient holds",
   "failed": "internal error",
+  "disk full": "the disk is full",
   "not https": "not an https address, so the network could read it",
   "too many": "too many requests in one minute",
   "too many today": "as many requests carried facts in a day as you allow",
