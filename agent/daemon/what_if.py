@@ -4,17 +4,21 @@ Nothing is sent, recorded or queued. Weighing and curves run in a thread, which 
 vault or other decision.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from itertools import compress
+
+from msgspec import structs
 
 from agent.daemon.agent import Agent
 from agent.daemon.handle import Situation, UndecidedError, decided, situation_of
 from agent.daemon.request_log import ASKERS
 from agent.decision.context import limits_under
 from agent.decision.knowledge import Knowledge
-from agent.decision.values import NO_ROOM, Curve, Decision, Figures, Request
+from agent.decision.own_facts import chances_of
+from agent.decision.values import NO_ROOM, NO_SHORT, Curve, Decision, Figures, Outcome, Request
 from agent.decision.what_if import curve_of, weigh
 from agent.errors import UsageError
 from agent.vault.ledger import Disclosure
@@ -27,9 +31,23 @@ from policy.hosts import ANYBODY
 def explain(ask: Ask, now: datetime, agent: Agent) -> Decision:
     """Say what would be decided, and why."""
     try:
-        return _protected(situation_of(ask, now, agent, parameters=True))[1]
+        situation, decision = _protected(situation_of(ask, now, agent, parameters=True))
     except UndecidedError as error:
         return Decision(code=error.code, request=Request(ask.query, ask.recipient))
+    more = _without_short_form(situation) if decision.outcomes and situation.people is None else ()
+    return structs.replace(decision, outcomes=(*decision.outcomes, *more))
+
+
+def _without_short_form(situation: Situation) -> Iterator[Outcome]:
+    """Yield the facts in own words that would help, if they had a form for a search or a page."""
+    model, own = situation.model, situation.vault.profile.own(situation.model, short=False)
+    usable = (own if situation.sentences else situation.own).facts
+    chances = chances_of(own, situation.ask.query, situation.meaning, model, ())[:, 0]
+    helps = chances >= situation.cache.judgements(model).least[[*own.attributes]]
+    for one, at in compress(zip(own.facts, own.attributes, strict=True), helps):
+        name, title = model.attributes[at].name, model.attributes[at].title
+        if one not in usable and situation.terms.disclose(name, one.id) not in ("never", "guarded"):
+            yield Outcome(name=one.id, title=title, disclosed=False, reason=NO_SHORT, fact=one.id)
 
 
 async def whatif(body: WhatIf, now: datetime, agent: Agent) -> Weighed:

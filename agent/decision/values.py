@@ -59,6 +59,7 @@ Reason = Literal[
     "not carried",
     "told anyway",
     "not set",
+    "no short form",  # of a fact in own words, of which assistants get the whole sentence
     "never",
     "guarded",
     "recognised",
@@ -68,6 +69,7 @@ Reason = Literal[
     "too many combinations",
 ]
 NO_ROOM: Reason = "no room in the header"
+NO_SHORT: Reason = "no short form"
 # The code where the terms have nothing sent, by what they say of results.
 SILENT: Mapping[str, Code] = {"send": "blocked", "both": "blocked", "rerank": "ordered here"}
 MOST_RESULTS, LONGEST_TITLE, LONGEST_SNIPPET = 100, 300, 1_000  # results; characters

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from math import floor
 
-from agent.decision.values import UNDECIDED, CountedAmong, Decision, Figures
+from agent.decision.values import NO_SHORT, UNDECIDED, CountedAmong, Decision, Figures
 from agent.wire.decide import Line
 from agent.words.figures import (
     added_risk,
@@ -43,6 +43,7 @@ NO_SET = UNDECIDED | {"unknown query", "blocked", "ordered here"}  # no set was 
 PLANNED = ("in the plan", "planned for other requests")
 LOOSE = "the estimate is cautious, so a low share is normal"
 BEFOREHAND = "for the average query and a recipient that knows nothing"
+GIVE_SHORT = "only assistants get it; `reticent profile edit {:.6}` gives it one"
 UNKNOWN_HELP = "how much it helps is unknown"
 
 
@@ -228,8 +229,9 @@ def _withheld(decision: Decision) -> Iterator[tuple[str, str]]:
     forced = []
     for each in decision.outcomes:
         if each.gain_bits is None:
-            ruled = each.rule and each.reason in ("never", "guarded")
-            names[each.reason].append(f"{each.title} ({each.rule})" if ruled else each.title)
+            note = each.rule if each.reason in ("never", "guarded") else None
+            note = GIVE_SHORT.format(each.fact) if each.reason == NO_SHORT else note
+            names[each.reason].append(f"{each.title} ({note})" if note else each.title)
         elif not each.disclosed and each.disclose == "always":
             forced.append(each.title)
     if forced:

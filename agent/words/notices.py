@@ -354,7 +354,7 @@ def taken_for(proposal: Proposal, title: str) -> dict[str, str]:
         "private": f"you would tell {figures.whom(terms.sensitivity)}" if terms.sensitivity else "",
         "rare": figures.rarity(terms.share) if terms.share else "",
         "helps with": "; ".join(proposal.helps),
-        "short form": fact.short or "",
+        "short form": fact.short or ("" if fact.value else "none, so only assistants get it"),
         "note": note,
     }
     return {label: text for label, text in rows.items() if text}

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from agent.daemon import judge as judges
+from agent.daemon import what_if
 from agent.daemon.agent import Agent
 from agent.daemon.drafts import draft, tell
 from agent.daemon.handle import consult, decided, handle, situation_of
@@ -51,6 +52,7 @@ def helps_of(own: OwnFacts, *more: Any) -> Any:  # noqa: ANN401  (as what it sta
 @pytest.fixture(autouse=True)
 def _relevance(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(contexts, "chances_of", helps_of)
+    monkeypatch.setattr(what_if, "chances_of", helps_of)
 
 
 def fact(number: int, kind: str, **more: Any) -> Fact:  # noqa: ANN401  (of `Fact`)
@@ -104,6 +106,9 @@ def test_what_has_no_short_form_goes_to_no_site() -> None:
     agent, _ = holding(ALL, *long)
     assert len(asked(agent, ASSISTANT).facts) == 2
     assert asked(agent, SHOP) == replace(asked(agent, SHOP), attributes={}, header="", facts={})
+    for ask, named in ((SHOP, {each.id for each in long}), (ASSISTANT, set())):
+        outcomes = what_if.explain(ask, MONDAY, agent).outcomes
+        assert {each.fact for each in outcomes if each.reason == "no short form"} == named
 
 
 @given(st.lists(st.tuples(st.sampled_from([*KINDS]), st.text(max_size=400)), max_size=30))

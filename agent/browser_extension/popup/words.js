@@ -89,6 +89,7 @@ export const REASONS = {
   "not carried": "cannot be sent in the address",
   "told anyway": "already visible from your browser and IP address",
   "not set": "not set, so never sent",
+  "no short form": "no short form",
   "never": "never sent",
   "guarded": "kept secret, so never sent",
   "recognised": "would confirm who you are",
