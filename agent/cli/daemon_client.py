@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from agent.errors import AbsentError, DaemonError, ReticentError, UsageError, reason
 from agent.paths import paths
@@ -38,10 +38,14 @@ def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Cl
         raise AbsentError(error.what, f"{first}{error.hint}") from None
 
 
-def notify(route: str) -> None:
-    """Have the daemon look at what has changed, by a request without a body, where it runs."""
+def notify(route: str) -> Any:  # noqa: ANN401  (of the route)
+    """Have the daemon look at what has changed, by a request without a body; None where it is away.
+
+    Returns its answer.
+    """
     with suppress(ReticentError), door() as client:
-        client.call(route)
+        return client.call(route)
+    return None
 
 
 def start() -> None:

@@ -205,14 +205,14 @@ def check(files: tuple[Path, ...]) -> Output:
             rules = sum(e.is_own for e in (*policy.rules, *policy.contexts, *policy.together))
             remarks, failed = audited(policy, models, today()), failed_tests(policy, models)
             findings, code = (*failed, *remarks), max(code, int(bool(failed)))
-            if file == own_policy():  # the daemon need not wait for the rest of it
-                notify("reload")
+            # The daemon need not wait for the rest of its file; it knows where the user lives.
+            taken = notify("reload") if file == own_policy() else None
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             tests = f", {counted(len(policy.tests), 'test')}" if policy.tests else ""
             verdict = f"{file}: {counted(rules, 'rule')}{tests}, no problems{notes}"
             if failed:
                 verdict = f"{file}: {counted(len(failed), 'test')} not met; the rules are in use"
-            limits = limits_of(policy, today())
+            limits = limits_of(policy, today(), doubled=taken is not None and taken.doubled)
         for each in findings:
             kind = "note: " if isinstance(each, Remark) else ""
             key = f"{each.key}: " if each.key else ""

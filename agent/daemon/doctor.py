@@ -15,7 +15,7 @@ from agent.daemon.api import AHEAD, JUDGE, POLICY
 from agent.daemon.artifacts import Machine
 from agent.daemon.locale import LOCALE
 from agent.daemon.model_registry import UNREADABLE, ModelRegistry
-from agent.daemon.policy_file import idle_rules, limits_of
+from agent.daemon.policy_file import idle_rules
 from agent.daemon.programs import KINDS, Installation
 from agent.daemon.service import reachable
 from agent.daemon.sockets import listens
@@ -146,7 +146,7 @@ def check_policy(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterat
         what = f"{place}:{each.line}: {f'{each.key}: ' if each.key else ''}{each.what}"
         yield bad("policy", what, each.hint)
     if isinstance(rules, Policy) and not problems:
-        yield ok("policy", f"{place}; limits: {limits_of(rules, here.now.date())}")
+        yield ok("policy", str(place))
 
 
 def check_models(here: Machine, rules: Rules, registry: ModelRegistry) -> Iterator[Finding]:
@@ -215,7 +215,7 @@ def check_daemon(here: Machine) -> Iterator[Finding]:
         what = "running, but the vault is locked: nothing is attached to any request"
         yield warn("daemon", what, "reticent unlock")
     else:
-        yield ok("daemon", f"process {status.process}, version {status.version}")
+        yield ok("daemon", f"process {status.process}; limits: {status.policy.limits or 'none'}")
     for note in status.notes:
         if not note.startswith(POLICY):
             fixes = (fix for start, fix in FIXES.items() if note.startswith(start))

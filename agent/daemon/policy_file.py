@@ -33,8 +33,7 @@ Change = Callable[[str, Policy], str]  # of a text, and of what it says
 Check = Callable[[Policy], None]  # of what it says then
 _Content = Policy | PolicyError | UsageError | None
 KEPT = 4096  # recipients, and terms of one
-# Settings by which a user stands out, or not.
-LIMITING = {"k", "people", "violations", "risk", "protect"}
+LIMITING = {"k", "people", "violations", "risk", "protect"}  # by which a user stands out, or not
 
 # When a file was last written to, and changed, in nanoseconds; its size; which file it is. Whoever
 # writes can set the first, and `cp -p` does; the second is the system's own.
@@ -140,10 +139,10 @@ def idle_rules(
     return idle(policy, [*chain(ever, *(each.names for each in known))], topics, today)
 
 
-def limits_of(policy: Policy, today: date) -> str:
-    """Say which limits a policy sets for recipients that it does not name."""
+def limits_of(policy: Policy, today: date, *, doubled: bool = False) -> str:
+    """Say which limits hold for recipients that a policy does not name; as of `PolicyStatus`."""
     settings = Rulebook(policy, {}).match(ANYBODY, "", today).settings
-    return limits_in_force({key: each.value for key, each in settings.items()})
+    return limits_in_force({key: each.value for key, each in settings.items()}, doubled=doubled)
 
 
 def restore(path: Path, edit: Edit) -> None:
@@ -390,12 +389,14 @@ class PolicyFile:
     def status(self, today: date) -> PolicyStatus:
         """Describe the file, and whether there are rules in force, with which limits."""
         rules = () if self.policy is None else self.policy.rules
+        doubled = any(each.population.residents is not None for each in self.active.models[:1])
         return PolicyStatus(
             path=str(self.path),
             in_use=self.policy is not None,
             rules=sum(rule.layer is Layer.FILE for rule in rules),
             loaded_at=self._loaded_at,
-            limits="" if self.policy is None else limits_of(self.policy, today),
+            limits="" if self.policy is None else limits_of(self.policy, today, doubled=doubled),
+            doubled=doubled,
             problems=[
                 f"{f'line {each.line}: ' if each.line else ''}{each.key and f'{each.key}: '}"
                 f"{each.what} ({each.hint})"

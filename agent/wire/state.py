@@ -62,7 +62,9 @@ def screen_of(environment: Mapping[str, str]) -> dict[str, str]:
 class PolicyStatus(Message, frozen=True, kw_only=True):
     """The policy: ``in_use`` is false without one; ``problems`` of the file as it is now.
 
-    A file with problems leaves the last good rules in use. ``limits``: that hold, in words.
+    A file with problems leaves the last good rules in use. ``limits``: that hold, in words;
+    ``doubled``: the policy's limits on people count twice, since those of the user's country are
+    counted as in another one (DESIGN.md 2.8).
     """
 
     path: str
@@ -71,6 +73,7 @@ class PolicyStatus(Message, frozen=True, kw_only=True):
     loaded_at: datetime | None
     problems: list[str]
     limits: str = ""
+    doubled: bool = False
 
 
 class ModelStatus(Message, frozen=True, kw_only=True):

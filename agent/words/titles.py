@@ -82,9 +82,13 @@ def the_limit(limit: str, fewest: int = 0) -> str:
     return f"the limit {limit}: {LIMITS[limit]}" if limit in LIMITS else limit
 
 
-def limits_in_force(settings: Mapping[str, object]) -> str:
-    """Say which limits these settings are, by key, for recipients without rules of their own."""
-    some = (text.format(settings[key]) for key, text in HOLDING.items() if key in settings)
+def limits_in_force(settings: Mapping[str, Any], *, doubled: bool = False) -> str:
+    """Say which limits these settings are, by key, for recipients without rules of their own.
+
+    ``doubled``: as of `PolicyStatus`.
+    """
+    by = {"people": 2, "k": 2, "risk": 0.5} if doubled else {}
+    some = (t.format(settings[e] * by.get(e, 1)) for e, t in HOLDING.items() if e in settings)
     return "; ".join(some) or "none, so a recipient may learn all that helps, and recognise you"
 
 

@@ -95,6 +95,8 @@ def test_the_people_change_with_the_country() -> None:
         gone = [] if new else ["country"]
         change_profile(ProfileChange(set=new, unset=gone), MONDAY, agent)
         assert agent.model_for("news.example", MONDAY).stands_for.startswith(people)
+        least = "at least 1,400 real" if new else "at least 700 real"
+        assert least in agent.rules.status(MONDAY.date()).limits
     change_profile(ProfileChange(set={"country": "de"}), MONDAY, agent)
     assert agent.registry.country == "de"
     agent.lock()

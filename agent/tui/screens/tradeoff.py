@@ -32,11 +32,12 @@ NO_LIMIT = "no number of people must look like you"
 class PeopleChoice(NamedTuple):
     """How many people are to look alike, None for no limit.
 
-    ``sent``: what each request would carry then.
+    ``sent``: what each request would carry then; ``doubled``: as of `PolicyStatus`.
     """
 
     label: str
     people: int | None
+    doubled: bool = False
     sent: tuple[Figures, ...] = ()
 
     @property
@@ -47,17 +48,18 @@ class PeopleChoice(NamedTuple):
     @property
     def promise(self) -> str:
         """The choice in a sentence."""
-        what = NO_LIMIT if self.people is None else HOLDING["people"].format(self.people)
+        holds = (self.people or 0) * (1 + self.doubled)
+        what = NO_LIMIT if self.people is None else HOLDING["people"].format(holds)
         return f"{self.label}: {what}"
 
 
-def choices(now: int | None) -> list[PeopleChoice]:
+def choices(now: int | None, *, doubled: bool = False) -> list[PeopleChoice]:
     """List the numbers of people to choose from, that which sends most first; ``now``: in force."""
     below = [each for each in STEPS if each < (now or 0)][::-1]
     above = [each for each in STEPS if each > (now or 0)]
     more, less = zip(MORE, below, strict=False), zip(LESS, above, strict=False)
     every = [*[*more][::-1], (IN_FORCE, now), *less]
-    return [PeopleChoice(label, people) for label, people in every]
+    return [PeopleChoice(label, people, doubled) for label, people in every]
 
 
 def effect(choice: PeopleChoice, now: PeopleChoice) -> str:
@@ -132,7 +134,7 @@ class TradeoffScreen(SentencesPage[PeopleChoice], where="tradeoff"):
         texts, headline = await self._looked_at()
         found = [
             each._replace(sent=tuple([await self._sent(e, each.people) for e in texts.values()]))
-            for each in choices(next(iter(now), None))
+            for each in choices(next(iter(now), None), doubled=status.policy.doubled)
         ]
         titles = await self.review.titles()
         if self.review.reachable:  # else it was locked meanwhile
