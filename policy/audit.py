@@ -17,6 +17,7 @@ from policy.settings import OF_HOSTS, SETTINGS, shown
 from policy.toml_text import Key, dotted, line_of, lines_of
 
 MEANT = "did you mean"
+FOR_SEARCHES = "set it for each search, in a rule with its recipient"
 PARTED = {("rule",), ("together",)}  # whose parts are keys
 
 
@@ -95,10 +96,14 @@ def idle(
 
 
 def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
-    """A remark on each name in the file that is probably meant for one of ``names``."""
+    """A remark on each name in the file that is probably meant for one of ``names``.
+
+    And on each rule by which no site at all is sent anything, so that searches can be put in order.
+    """
     auditor = _Auditor(policy, names, date.min, ())
-    remarks = [each for rule in auditor.rules for each in auditor.strangers(rule)]
-    return tuple(each for each in remarks if each.hint.startswith(MEANT))
+    both = (auditor.strangers, auditor.silencing)
+    remarks = [each for rule in auditor.rules for of in both for each in of(rule)]
+    return tuple(each for each in remarks if each.hint.startswith((MEANT, FOR_SEARCHES)))
 
 
 def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
@@ -137,6 +142,7 @@ class _Auditor:
             return
         yield from self._guarded(rule)
         yield from self._searched(rule)
+        yield from self.silencing(rule)
         for each in rule.recipients:
             if ending := odd_ending(each.host):
                 what, hint = DOUBT.format(ending), f"check how {each.text} is written"
@@ -162,6 +168,12 @@ class _Auditor:
                 useless = () if matching else rule.settings
                 remarks.append(self._remark(rule, key, what, hint, useless))
         return remarks
+
+    def silencing(self, rule: Rule) -> Iterator[Remark]:
+        """Yield a remark on a rule that has results ordered here, and holds for all sites."""
+        if rule.settings.get("results") == "rerank" and not (rule.recipients or rule.groups):
+            what = "'rerank' holds for every site, so each is sent nothing, search or not"
+            yield self._remark(rule, ("results",), what, FOR_SEARCHES)
 
     def telling(self, attributes: Attributes) -> Iterator[Remark]:
         """Yield a remark on each rule that also holds for what tells its facts, or that is void.

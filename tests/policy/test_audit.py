@@ -19,7 +19,7 @@ REQUESTS = st.lists(requests(), min_size=4, max_size=12)
 ABOUT_NO_SETTING = (
     *("the model has no attribute", "no search engine is known", "the model has no topic"),
     *("it also holds for what tells", "has no effect: ", EMPTY_POLICY.what),
-    *("are one recipient", "no public domain"),
+    *("are one recipient", "no public domain", "each is sent nothing"),
 )
 TOLD = {"a.chronic_condition": frozenset({"chronic_condition"})}
 REVEALING = known(*NAMES, "chronic_condition", "medication", "family_history")
@@ -153,6 +153,7 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
     assert _ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
     [remark] = misspelt(_policy_of(text), MODEL)
     assert remark.hint == "did you mean 'salary'? until you correct it, it is not sent"
+    assert misspelt(_policy_of('results = "rerank"'), MODEL)  # is noted beside them
 
 
 @pytest.mark.parametrize(

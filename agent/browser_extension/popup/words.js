@@ -4,7 +4,7 @@ export const WHY_NOTHING = {
   "answered": "no fact was worth sharing within your limits",
   "unknown query": "not recognised; sent unchanged",
   "blocked": "one of your rules blocks it",
-  "ordered here": "its results are ordered on this machine instead",
+  "ordered here": "your rule sends it nothing, and only puts search results in order on this machine (results = rerank)",
   "recognised": "only one person fits what it knows, and more would confirm that it is you",
   "outside the model": "nobody in the model fits what it knows, so you may stand out",
   "past a limit already": "it already knows more than your limits allow",
