@@ -1,6 +1,6 @@
 """What waits for the user's word, and their word on it: approve, deny, undo."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import wraps
@@ -14,13 +14,16 @@ from agent.cli.daemon_client import door, titles_of
 from agent.cli.options import FACT, Output, answers, known, option
 from agent.cli.printing import facts, note, page, paragraph, texts
 from agent.cli.prompts import Command
+from agent.decision.values import Decision
 from agent.errors import LockedError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
+from agent.wire.decide import Ask
 from agent.wire.policy import Review, Ruled, Word
 from agent.wire.state import Recipient
 from agent.words.figures import counted, listed, moment
 from agent.words.notices import asks, overridden, settled, took_effect
+from agent.words.titles import why
 
 TEXTS = texts("reviews")  # by the kind of what waits
 ALIKE = 0.85  # how much of a host is that of another, from which on it may be misspelt
@@ -125,16 +128,28 @@ def _decided(which: str, word: Word) -> Output:
             given.append((review, shown, client.call("verdict", shown, id=review.id)))
         written = any(ruled.written is not None for *_, ruled in given)
         place = client.call("status").policy.path if written else None
-        titles = titles_of(client)
-    texts = []
-    for review, shown, outcome in given:
-        texts += [settled(review, shown, titles), *took_effect(outcome, place, titles)]
+        titles, texts = titles_of(client), list[str]()
+        for review, shown, outcome in given:
+            texts += [settled(review, shown, titles), *took_effect(outcome, place, titles)]
+            texts += held_back(review, shown, client)
     texts += [f"What it asks for still waits: settle it by ID: {_ids(offers)}."] if offers else []
     text = "\n".join(map(paragraph, texts))
     if number is not None:
         return Output(given[0][-1], text)
     ruled = [{"id": review.id, **msgspec.to_builtins(outcome)} for review, _, outcome in given]
     return Output({"ruled": ruled, "offers": offers}, text)
+
+
+def held_back(review: Review, word: Word, client: Client) -> Iterator[str]:
+    """Yield for what was approved, and will not be sent with a request like this one now, why."""
+    if review.kind != "ask" or word.disclose != "auto":
+        return
+    decision: Decision = client.call("explain", Ask(query=review.query, recipient=review.recipient))
+    out = (e for e in decision.outcomes if not e.disclosed and e.reason != "waits for you")
+    for each in out:
+        if decision.called(each.name) in (word.names or review.names):
+            because = why(each.reason, each.rule, each.limit, decision.fewest)
+            yield f"At present {each.title} will not be sent: {because}."
 
 
 def _waiting_for(

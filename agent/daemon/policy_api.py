@@ -3,6 +3,7 @@
 import dataclasses
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cache as once
 from functools import partial
@@ -11,6 +12,7 @@ from msgspec.structs import replace
 
 from agent.daemon import profile
 from agent.daemon.agent import Agent
+from agent.daemon.handle import UndecidedError, left_by, situation_of
 from agent.daemon.instructions import overriding_rules, plan_of
 from agent.daemon.policy_file import check_rules, rewrite
 from agent.daemon.readings import settle
@@ -25,7 +27,7 @@ from agent.model.model import Concepts, Model
 from agent.vault.ledger import Disclosure
 from agent.wire import policy as wire
 from agent.wire.base import Done, RecipientName, Undone, from_fields
-from agent.wire.decide import Allowed, Offer
+from agent.wire.decide import Allowed, Ask, Offer
 from policy import amend
 from policy.audit import Remark
 from policy.hosts import ANYBODY, host_of, site_of
@@ -282,10 +284,21 @@ def override(body: wire.Word, now: datetime, agent: Agent) -> wire.Ruled:
 def reviews(now: datetime, agent: Agent) -> list[wire.Review]:
     """List what waits for the user's word."""
     own = {FACT + each.id: each.words for each in agent.open_vault.profile.facts if each.words}
-    return [
-        replace(each, own={name: own[name] for name in each.names if name in own})
-        for each in agent.consent.reviews(now)
-    ]
+    some = [replace(e, people_left=_left_with(e, now, agent)) for e in agent.consent.reviews(now)]
+    return [replace(e, own={name: own[name] for name in e.names if name in own}) for e in some]
+
+
+def _left_with(review: wire.Review, now: datetime, agent: Agent) -> float | None:
+    """Count for the user's eyes who would be left with what waits, beside what is held now.
+
+    As it was expected when it was asked for, where that is not known.
+    """
+    with suppress(UndecidedError, UsageError):
+        situation = situation_of(Ask(query=review.query, recipient=review.recipient), now, agent)
+        model, reveal = situation.model, situation.vault.profile.reveal
+        if review.kind == "ask" and model.person_codes.keys() >= {*review.names}:
+            return left_by(reveal(review.names, model), situation)
+    return review.people_left
 
 
 def dismiss(_now: datetime, agent: Agent, *, id: int) -> Done:  # noqa: A002  (the route's word)

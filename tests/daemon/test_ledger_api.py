@@ -77,6 +77,9 @@ def test_what_is_settled_is_not_said_to_wait(disclose: Disclose) -> None:
     assert settled() == [(many, many), (len(other.names), 0)]
     calls.undo()
     assert settled()[0] == (many, 1)
+    calls.verdict(Word(disclose="auto", lasting="once"), id=other.id)
+    summary = calls.decide(Ask(query=QUERIES[0], recipient="other.example")).summary
+    assert summary.people_left == other.people_left  # as was promised
 
 
 def test_what_is_unset_waits_no_more() -> None:
