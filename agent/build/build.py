@@ -47,7 +47,7 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         source = open_tables(*files, backend, unread)
     else:
         log = open_log(files, backend)
-        progress("reading", 0.5)
+        progress("reading", 0.5 if options.spark is None else 0.88)
         source = source_of(log)
     progress("reading", 1.0)
     if options.description.topics is not None and options.private is None:
@@ -56,15 +56,14 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
             raise UsageError(what, "give --users and --describe only")
         progress("counting", 0.0)
         model, texts = topics_model(source, options.description.topics, options)
-        people = AnonymitySet(model.population, model.cards)
-        costs = _costs(people, 0, range(len(model.attributes)))
+        costs = _costs(AnonymitySet(model.population, model.cards), 0, range(len(model.attributes)))
         singles = Singles(np.zeros((0, len(model.attributes))), costs)
         model = replace(model, tables=replace(model.tables, singles=singles))
         progress("counting", 1.0)
     else:
         make = model_of if options.private is None else private_model
         model = make(source, options, progress)
-        near = precomputed(model, partial(progress, "storing what decisions look at"))
+        near = precomputed(model, progress)
         model = replace(model, tables=replace(model.tables, near=near))
         if options.phrasings is None or options.background is None:
             return model

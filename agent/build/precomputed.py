@@ -5,7 +5,7 @@ that knows nothing, and for one that was asked everything before: with the model
 world with the shipped model of everyday life. What is stored is what would be computed.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
@@ -35,18 +35,20 @@ from policy.sections import PRESETS
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
 PAIRS = 40  # of a query, at the least
-# The worth of a bit in the world follows from what the first pass has stored. Each is the share of
-# the time that has passed when it begins with the model alone, and with the world, as for so2017.
-PASSES = (0.0, 0.2), (0.65, 0.68)
+PASSES = 2  # the worth of a bit in the world follows from what the first has stored
+STAGE, STAGES = "storing what decisions look at, {} of {}", 8  # of a pass: two of each model
 SETS = 256  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
+Advance = Callable[[float], None]
 
 
-def precomputed(model: Model, advance: Callable[[float], None] = lambda _: None) -> Near | None:
+def precomputed(
+    model: Model, progress: Callable[[str, float], None] = lambda _what, _share: None
+) -> Near | None:
     """The figures near the sets of a model's decisions; None where all are soon counted.
 
-    A model with attributes of the request has none: their costs are not kept by rows. ``advance``
-    is called with the share of the time that has passed.
+    A model with attributes of the request has none: their costs are not kept by rows. ``progress``
+    is called as by `build_model`: how long each part takes says nothing of the next one.
     """
     large = [at for at, query in enumerate(model.queries) if query.rows >= FEWEST]
     chosen = sorted(large, key=lambda at: (-model.queries[at].rows, at))[:QUERIES]
@@ -66,25 +68,32 @@ def precomputed(model: Model, advance: Callable[[float], None] = lambda _: None)
         query: _Asked(each.stored, count, partial(_counted, each)) for query, each in uses.items()
     }
     own, near = tuple(range(count)), None
-    for shares in PASSES:
+    stages = (partial(progress, STAGE.format(each, STAGES)) for each in range(1, 1 + STAGES))
+    for _ in range(PASSES):
         model = replace(model, tables=replace(model.tables, near=near))
         world = world_of([read(shipped_model()), model])
-        members = Member(model, 0, own), world.members[-1]
-        for share, whole, member in zip(shares, (model, world), members, strict=True):
-            advance(share)
-            cache = Cache()
+        for whole, member in (model, Member(model, 0, own)), (world, world.members[-1]):
+            cache, every = Cache(), _terms(whole)
             cache.anonymity_set(model).learn(costs)
             for query, figures in by_query.items():
                 uses_of(query, model, cache).stored = figures
-            for terms in _terms(whole):  # of recipients that know nothing, and were asked nothing
-                for query in by_query:
+            for query in _passing(model, [*by_query], next(stages)):
+                for terms in every:  # of recipients that know nothing, and were asked nothing
                     _decided(whole, member.first + query, cache, terms, Knowledge())
-            for figures in by_query.values():
-                for pair in _pairs(figures, count):
-                    figures.get(pair)
-            _later(whole, member, cache, chosen[:PLANNED])
+                for pair in _pairs(by_query[query], count):
+                    by_query[query].get(pair)
+            _later(whole, member, cache, chosen[:PLANNED], next(stages))
         near = _near(by_query, costs, count)
     return near
+
+
+def _passing(model: Model, queries: Sequence[int], advance: Advance) -> Iterator[int]:
+    """Yield queries, and say after each which share of the time has passed: it grows with rows."""
+    passed = np.cumsum([FEWEST + model.queries[each].rows for each in queries])
+    advance(0.0)
+    for query, share in zip(queries, (passed / passed[-1]).tolist(), strict=True):
+        yield query
+        advance(share)
 
 
 def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], count: int) -> Near:
@@ -105,24 +114,25 @@ def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], c
     )
 
 
-def _later(world: Model, member: Member, cache: Cache, queries: Sequence[int]) -> None:
+def _later(
+    world: Model, member: Member, cache: Cache, queries: Sequence[int], advance: Advance
+) -> None:
     """Decide for recipients that were asked all these, and hold what the last one carried."""
     history = tuple((member.first + query, 1.0) for query in sorted(queries))
-    model, concepts = member.model, Concepts((world,))
-    people = model.population
-    for terms in _terms(world):
-        knowledge = Knowledge(queries=history)
-        for query in queries:
-            at = member.first + query
+    model, concepts, every = member.model, Concepts((world,)), _terms(world)
+    people, held = model.population, [Knowledge(queries=history)] * len(every)
+    for query in _passing(model, queries, advance):
+        at = member.first + query
+        [codes] = people.codes_of(np.array([query % people.rows])).tolist()
+        own = zip(model.attributes, codes, strict=False)  # of attributes of the person
+        facts = (model.meanings[each.name, each.values[code]] for each, code in own)
+        values = dict(filter(None, (concepts.code(each, world) for each in facts)))
+        for place, terms in enumerate(every):
             decision = _decided(world, at, cache, terms, Knowledge(queries=history))
-            if knowledge.codes:
-                _decided(world, at, cache, terms, knowledge)
-            [codes] = people.codes_of(np.array([query % people.rows])).tolist()
-            own = zip(model.attributes, codes, strict=False)  # of attributes of the person
-            facts = (model.meanings[each.name, each.values[code]] for each, code in own)
-            values = dict(filter(None, (concepts.code(each, world) for each in facts)))
+            if held[place].codes:
+                _decided(world, at, cache, terms, held[place])
             sent = {name: values[name] for name in decision.disclosed if name in values}
-            knowledge = replace(Knowledge().with_facts(sent), queries=history)
+            held[place] = replace(Knowledge().with_facts(sent), queries=history)
 
 
 def _decided(
@@ -147,7 +157,7 @@ def _pairs(stored: Rows, count: int) -> list[int]:
     return [sets[each] for each in np.argsort(-bits, kind="stable")[:PAIRS].tolist()]
 
 
-def _terms(model: Model) -> Iterable[Terms]:
+def _terms(model: Model) -> tuple[Terms, ...]:
     """The terms that people are likely to have: by default, and by each preset."""
     rules = (read_policy(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)

@@ -1,6 +1,7 @@
 """A model of tables: whole, writable, saying with what it was built and not who they were."""
 
 import math
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -271,8 +272,11 @@ def test_what_decisions_look_at_is_stored(monkeypatch: pytest.MonkeyPatch) -> No
     model = built(World(users, (("user", "query", "intent"), *events)), shrinkage=5.0)
     pairs = zip(model.attributes, everyday.attributes, strict=False)
     model = replace(model, attributes=tuple(replace(e, concept=o.concept) for e, o in pairs))
-    near, cache = precomputed.precomputed(model), Cache()
+    stages, cache = defaultdict[str, list[float]](list), Cache()
+    near = precomputed.precomputed(model, lambda what, share: stages[what].append(share))
     assert near is not None
+    assert [*stages] == [precomputed.STAGE.format(each + 1, 8) for each in range(8)]
+    assert all(each == sorted(each) and (each[0], each[-1]) == (0, 1) for each in stages.values())
     for query in range(len(model.queries)):
         utility = uses_of(query, model, cache).utility()
         stored = near.utilities_of(query)
