@@ -55,8 +55,7 @@ class ReticentError(Exception):
 
     def __init__(self, what: str, hint: str, where: str | None = None) -> None:
         super().__init__(what, hint, where)
-        self.what = what
-        self.hint = hint
+        self.what, self.hint = what, hint
         self.where = where
 
     def __str__(self) -> str:
@@ -160,8 +159,7 @@ class RefusedError(ReticentError):
 
     def __init__(self, code: str, what: str, hint: str, status: int | None = None) -> None:
         super().__init__(what, hint)
-        self.code = code
-        self.status = status
+        self.code, self.status = code, status
 
 
 class Problem(NamedTuple):
@@ -180,10 +178,8 @@ class PolicyError(ReticentError):
     """A policy must not be used; ``problems``: all that is wrong, in the order of the file."""
 
     def __init__(self, source: str, problems: Iterable[Problem]) -> None:
-        self.source = source
-        self.problems = tuple(sorted(problems))
-        first = self.problems[0]
-        more = len(self.problems) - 1
+        self.source, self.problems = source, tuple(sorted(problems))
+        first, more = self.problems[0], len(self.problems) - 1
         what = f"{first.key}: {first.what}" if first.key else first.what
         what += f" (and {more} more)" if more else ""
         super().__init__(what, first.hint, f"{source}:{first.line}")

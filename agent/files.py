@@ -183,8 +183,7 @@ def check_way(path: Path) -> None:
     folder, links = Path("/"), 0
     parts = [*path.absolute().parts[1:]]
     while parts:
-        name = parts.pop(0)
-        status = folder.stat()
+        name, status = parts.pop(0), folder.stat()
         if name == "..":
             folder = folder.parent
             continue

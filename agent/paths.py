@@ -82,7 +82,6 @@ def paths(environment: Mapping[str, str] | None = None) -> Paths:
         return Paths(base / "config", base / "data", base / "state", base / "run")
     from platformdirs import user_config_path, user_data_path, user_state_path
 
-    state = user_state_path(APP)
-    runtime = variables.get(RUNTIME)
+    state, runtime = user_state_path(APP), variables.get(RUNTIME)
     ours = Path(runtime) / APP if runtime and Path(runtime).is_absolute() else state / "run"
     return Paths(user_config_path(APP), user_data_path(APP), state, ours)

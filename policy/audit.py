@@ -200,8 +200,7 @@ class _Auditor:
                     other = called(verdict.rule, self._lines, "disclose")
                     what = f"{shown(value)} has no effect: {other} rules {verdict.value!r} on"
                     what += f" {verdict.tells!r}, which {pattern.text!r} tells"
-                    hint = "relax that rule, or leave out this one"
-                    yield self._remark(rule, (), what, hint)
+                    yield self._remark(rule, (), what, "relax that rule, or leave out this one")
 
     def priced(self, attributes: Attributes) -> Iterator[Remark]:
         """Yield a remark on each price of facts that are one, by whatever names."""

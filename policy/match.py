@@ -304,8 +304,7 @@ class Rulebook:
 
     def __init__(self, policy: Policy, attributes: Attributes) -> None:
         """Take the policy, and the attributes that it is asked about."""
-        self.policy = policy
-        self._known = attributes
+        self.policy, self._known = policy, attributes
         self._pools = Pools(policy.groups)
         told = (names for each in attributes.values() for names in each.tells.values())
         names: dict[Named, frozenset[str]] = {name: e.names for name, e in attributes.items()}

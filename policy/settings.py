@@ -255,8 +255,7 @@ def _way_out(of: Setting, given: object) -> str:
         return f"did you mean {near!r}?" if near else "write one of them in quotes"
     if isinstance(given, str) and given.strip().replace(".", "", 1).isdigit():
         return f"write {given.strip()} without quotes"
-    counts = "whole" in of.demand
-    if counts and isinstance(given, float) and given.is_integer() and given >= 0:
+    if "whole" in of.demand and isinstance(given, float) and given.is_integer() and given >= 0:
         return f"write {int(given)} without decimals"
     of_share = of.key in ("violations", "risk") and not isinstance(given, bool)
     if of_share and isinstance(given, float | int) and 1 <= given <= PER_CENT:

@@ -91,8 +91,7 @@ class Proxy:
         """
         self._route, self._report = route, report
         self._host = [f"127.0.0.1:{port}"]  # at another address of localhost anybody may listen
-        self._session = session
-        self._conversations = Conversations()
+        self._session, self._conversations = session, Conversations()
         self._note, self._bare = note, 0  # questions in a row that the vault was locked for
 
     async def answer(self, request: web.BaseRequest) -> web.StreamResponse:

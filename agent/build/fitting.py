@@ -177,8 +177,7 @@ def _trial(
         return None
     fitted = fit(training.rows, people, estimator, shrinkage)
     objective = fitted.objective
-    mask = maximise(objective, "lls").mask
-    rows = query.rows
+    mask, rows = maximise(objective, "lls").mask, query.rows
     groups = row_columns(rows, people.cards).dense[mask].labels
     trained = side[query.people][rows.user]
     score = heldout_bits(rows.intent, trained, fitted.shrinkage, groups)

@@ -106,8 +106,7 @@ def check_fields(
         what = f"the log table has {early} pages that were opened before they were asked for"
         raise BuildError(what, "check that 'asked' and 'time' are not swapped")
     if table == "people" and (more := _value(read.count() - read.user.nunique())):
-        what = f"the people table repeats users in {more} rows"
-        raise BuildError(what, "keep one row per user")
+        raise BuildError(f"the people table repeats users in {more} rows", "keep one row per user")
 
 
 def _value(expression: ibis.Value) -> Any:  # noqa: ANN401  (a count, or a text)
@@ -151,8 +150,7 @@ def open_log(files: LogFiles, backend: ibis.BaseBackend | None = None) -> Log:
     backend = connected() if backend is None else backend
     tables = []
     for name, path in files._asdict().items():
-        columns = TABLES[name]
-        header = header_of(backend, path)
+        columns, header = TABLES[name], header_of(backend, path)
         parts = {*partitions(path, backend)}.difference(column.name for column in columns)
         header = [each for each in header if each not in parts]
         check_header(name, header, columns)

@@ -178,8 +178,7 @@ def _wrote(page: Path, figures: list[str], criteria: Sequence[Criterion]) -> Out
     met, missed = ([each.met for each in criteria].count(word) for word in (True, False))
     text = f"Wrote {page}. Of {len(criteria)} criteria, {met} are met and {missed} are not."
     judged = [each._asdict() for each in criteria]
-    message = {"report": str(page), "figures": figures, "criteria": judged}
-    return Output(message, paragraph(text))
+    return Output({"report": str(page), "figures": figures, "criteria": judged}, paragraph(text))
 
 
 @lab.command()
@@ -199,8 +198,7 @@ def paper(model: Path | None, out: Path, seed: int) -> Output:
         from agent.lab.paper.study import TITLE, study
     out.mkdir(parents=True, exist_ok=True)
     with Progress() as progress:
-        opened = load_model(model or shipped_model(SURVEY))
-        intro, findings = study(opened, seed, progress)
+        intro, findings = study(load_model(model or shipped_model(SURVEY)), seed, progress)
         progress("drawing", 1.0)
         charts = [each.chart for each in findings]
         page = write_page(report(TITLE, intro, findings), charts, out)

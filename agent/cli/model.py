@@ -152,8 +152,7 @@ def sign_file(model: Path, key: Path) -> Path:
     would replace one of them, or the file is not named after the model; ModelError if the model
     must not be used.
     """
-    private = _private_key(key)
-    opened = read(model, whole=True)
+    private, opened = _private_key(key), read(model, whole=True)
     if opened.id != model.stem:
         hint = f"name it {opened.id}{SUFFIX}, or give it the id {model.stem}"
         raise UsageError(f"the file is not named after its model, {opened.id!r}", hint, str(model))

@@ -136,8 +136,7 @@ def effect(parts: Parts, models: Sequence[Model]) -> tuple[dict[str, Value], str
 def answer(name: str, parse: Parse, listing: Sequence[str] = ()) -> Any:  # noqa: ANN401  (as parsed)
     """Ask a question, below what it lists, until it is answered; ? explains it."""
     if listing:
-        rows = facts((str(at), text) for at, text in enumerate(listing, 1))
-        click.echo(f"\n{rows}", err=True)
+        click.echo(f"\n{facts((str(at), text) for at, text in enumerate(listing, 1))}", err=True)
     while True:
         text = line(TEXTS[name]["ask"])
         try:

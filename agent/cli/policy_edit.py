@@ -76,8 +76,7 @@ def set_(pairs: tuple[str, ...], file: Path, **scope: Any) -> Output:  # noqa: A
     """
     models = installed_models()
     titles = {each.name: each.title for one in reversed(models) for each in one.attributes}
-    parts = ((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
-    given = dict(parts)
+    given = dict((each[:-1], "") if each.endswith("=") else pair(each) for each in pairs)
     if "preset" in given:
         if len(given) > 1 or any(scope.values()):
             raise UsageError("a preset is set alone, and for all requests", "leave out the rest")
@@ -131,8 +130,7 @@ def trial(edit: PolicyEdit, path: Path, models: Sequence[Model]) -> tuple[Policy
             note("this is what the policy would be, and nothing was written")
             raise error.__cause__ from None
         raise
-    names = attributes_of(models, models)
-    wins = overriding_rules(tried.after, where, values, names, today())
+    wins = overriding_rules(tried.after, where, values, attributes_of(models, models), today())
     return tried.after, Edited(changed=tried.changed, wins=wins)
 
 

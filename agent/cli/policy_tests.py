@@ -36,8 +36,7 @@ def failed_tests(policy: Policy, models: Sequence[Model]) -> tuple[Problem, ...]
             meant = [each for each in every if any(map(pattern.matches, each))]
             for names in meant or [frozenset({pattern.text})]:
                 asked[f"about {min(names)}"] = "", {names: 1.0}
-        asked = asked or {"": ("", NO_TOPICS)}
-        found = dict[str, str]()
+        asked, found = asked or {"": ("", NO_TOPICS)}, dict[str, str]()
         cases = product(hosts, asked, times_of(test, today()), test.doors or ("",))
         for host, about, at, door in cases:
             text, topics = asked[about]

@@ -64,8 +64,7 @@ def read_profile(text: bytes, models: Sequence[Model]) -> tuple[dict[str, str], 
         written = text.decode("utf-8-sig")
         document = {} if (line := deep_line(written)) else tomllib.loads(written)
     except (ValueError, RecursionError):  # ValueError also where it is not UTF-8
-        hint = 'write lines such as education = "bachelor"'
-        raise UsageError("not valid TOML", hint) from None
+        raise UsageError("not valid TOML", 'write lines such as education = "bachelor"') from None
     if line:
         what = f"a name in line {line} has more than {MOST_PARTS} parts"
         raise UsageError(what, "no name of a fact is that long")

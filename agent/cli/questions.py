@@ -40,15 +40,13 @@ KEYS = (
 
 def concerned(world: Model) -> list[Model]:
     """Ask which models of a world concern the user: the first does, and those agreed to."""
-    others = (each for each in world.every[1:] if confirmed(concerns(each.id)))
-    return [*world.every[:1], *others]
+    return [*world.every[:1], *(each for each in world.every[1:] if confirmed(concerns(each.id)))]
 
 
 def asked_uses() -> frozenset[str]:
     """Ask what the user wants to be served better with; none is as good as all."""
     say("What do you want better answers for?")
-    uses = [each for each, text in USES.items() if confirmed(text, default=True)]
-    return frozenset(uses or USES)
+    return frozenset([each for each, text in USES.items() if confirmed(text, default=True)] or USES)
 
 
 def most_useful(

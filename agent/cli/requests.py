@@ -107,8 +107,7 @@ def _found(client: "Client", titles: Titles, **which: Given) -> list[Entry]:
     every: list[Entry] = client.call("ledger" if values else "requests", limit=most, **which)
     if len(every) == most > limit:
         note(f"only the latest {most:,} requests were searched; --until has it search older ones")
-    some = [e for e in every if by in (None, e.door) and record.is_meant(e, words, titles)]
-    return some[-limit:]
+    return [e for e in every if by in (None, e.door) and record.is_meant(e, words, titles)][-limit:]
 
 
 def _cells(entries: list[Entry], titles: Titles, columns: Sequence[Column], *, as_csv: bool) -> str:

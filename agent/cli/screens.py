@@ -67,8 +67,7 @@ def screens() -> None:
     if not sees_terminal() or os.environ.get("TERM", "") in PLAIN:
         hint = "use `reticent requests list` or `--waiting` instead"
         raise UsageError("the screens need a terminal", hint)
-    environment = Environment(examined, edit, now, save)
-    shown = ReviewApp(Link(paths().control, start), environment)
+    shown = ReviewApp(Link(paths().control, start), Environment(examined, edit, now, save))
     shown.run()
     if shown.defect is not None:
         raise shown.defect

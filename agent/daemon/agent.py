@@ -152,8 +152,7 @@ class Agent:
         """Find an entry of the ledger. UsageError where it discloses nothing, LockedError."""
         entry = self.open_vault.ledger.entry(number)
         if not isinstance(entry, Disclosure):
-            hint = "see `reticent requests list`"
-            raise UsageError(f"entry {number} discloses nothing", hint)
+            raise UsageError(f"entry {number} discloses nothing", "see `reticent requests list`")
         return entry
 
     def carried_nothing(self, ask: Ask, answer: Answer, now: datetime, by: Asker) -> None:
@@ -260,8 +259,7 @@ class Agent:
         so that the first request does not wait for them.
         """
         load_suffixes()
-        self.trouble = None
-        self.swept = None
+        self.trouble, self.swept = None, None
         self.delete_old_texts(vault, now)
         self.reader.corrections = Corrections(vault.items)
         self.use_models(vault, now)

@@ -290,8 +290,7 @@ class Api:
     """The calls, made on one agent."""
 
     def __init__(self, agent: Agent) -> None:
-        self.agent = agent
-        self.prompts = Prompts(agent, self.call, os.environ)
+        self.agent, self.prompts = agent, Prompts(agent, self.call, os.environ)
         agent.locking = self.prompts.end
 
     def call(self, name: str, body: Any = None, /, **parameters: Any) -> Any:  # noqa: ANN401  (of the route's types)

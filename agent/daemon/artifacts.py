@@ -53,8 +53,7 @@ class Machine:
 
     def support(self, place: str) -> Path:
         """Locate what a program keeps below the user's configuration, as the system has it."""
-        support = self.home / "Library/Application Support" if self.mac else self.configuration
-        return support / place
+        return self.home / "Library/Application Support" if self.mac else self.configuration / place
 
 
 @dataclass(frozen=True, slots=True)

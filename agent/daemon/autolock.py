@@ -93,8 +93,7 @@ class Autolock:
 
     def __init__(self, agent: Agent, clock: Callable[[], Time] = clocks) -> None:
         """Take the agent whose vault locks after so many minutes as its policy says."""
-        self._agent = agent
-        self._clock = clock
+        self._agent, self._clock = agent, clock
         self._used, self._slept = clock()
 
     def used(self) -> None:

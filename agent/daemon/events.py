@@ -34,11 +34,9 @@ class Bus:
     """
 
     def __init__(self, clock: Callable[[], datetime], room: int = ROOM) -> None:
-        self._clock = clock
-        self._room = room
+        self._clock, self._room = clock, room
         self._readers: list[Reader] = []
-        self._number = 0
-        self._closed = False
+        self._number, self._closed = 0, False
 
     def publish(self, kind: EventKind, about: int | None = None) -> Event:
         """Tell every reader that something happened; ``about``: the number of what it is about."""

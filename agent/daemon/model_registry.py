@@ -286,8 +286,7 @@ class TextReader:
     def __init__(self, load: Callable[[], None] = load_network) -> None:
         """Load nothing yet; ``load``: loads the encoder, raises whatever it likes."""
         self.corrections: Corrections | None = None
-        self.cache = Cache()
-        self.loaded = False
+        self.cache, self.loaded = Cache(), False
         self.problem: str | None = None
         self._load = load
 

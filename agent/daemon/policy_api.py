@@ -79,8 +79,7 @@ def attributes(now: datetime, agent: Agent) -> list[wire.AttributeStatus]:
     What only other models know follows, MODEL.NAME where a name is taken. Behind its kind stands
     each fact in own words, # and its id. ModelError and UsageError where the model cannot be used.
     """
-    in_use = agent.rules.active
-    model = agent.model_for(ANYBODY, now)
+    in_use, model = agent.rules.active, agent.model_for(ANYBODY, now)
     lines = {} if in_use.policy is None else lines_of(in_use.policy.text)
     others = (each for each in agent.known_models(now) if each is not model)
     kinds = Concepts((model, *others)).kinds
@@ -204,8 +203,7 @@ def _replayed(
     record: Disclosure, context: Context, codes: Mapping[str, int], holdings: Holdings[str]
 ) -> tuple[str, ...]:
     """Decide a past request, and note in the holdings what would have been sent."""
-    model = context.model
-    decision = decide(context, brief=True)
+    model, decision = context.model, decide(context, brief=True)
     persons = [name for name in decision.disclosed if name in model.person_codes]
     sent = {name: codes.get(name, 0) for name in persons}
     values = {name: model.attributes[model.index(name)].values[sent[name]] for name in sent}

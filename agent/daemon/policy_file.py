@@ -335,13 +335,11 @@ class PolicyFile:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
-        self.active = ActivePolicy(None)
+        self.path, self.active = path, ActivePolicy(None)
         self.problems: tuple[Problem, ...] = ()
         self.stale = False
         """Whether the rules in force are older than the file, which has problems."""
-        self.pending = False
-        self.ever = frozenset[str]()
+        self.pending, self.ever = False, frozenset[str]()
         """What models that are gone called facts, as `check_rules` has it."""
         self._begun = False
         self._seen: Fingerprint | None = UNREAD  # of the file as it was read, settled and safe

@@ -156,8 +156,7 @@ def standing_out(now: datetime, agent: Agent) -> Iterator[str]:
             names = vault.profile.names(model) - terms.excluded - {n for n, _ in terms.guards}
             values = tuple(values_of(vault.profile.facts).items())
             key, rarest = (standing_out, values, terms), vault.profile.rarest
-            find = partial(rarest, model, terms.limits, names)
-            rare = agent.reader.cache.get(model, key, find)
+            rare = agent.reader.cache.get(model, key, partial(rarest, model, terms.limits, names))
             yield from map(rare_fact, titled(rare, model.titles))
     for stop in vault.profile.in_force(policy.limits):
         titles = models[stop.model].titles if stop.model in models else {}

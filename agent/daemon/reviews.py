@@ -192,8 +192,7 @@ class Offers:
     """Approved offers by site, read from the vault when first needed."""
 
     def __init__(self, items: Items) -> None:
-        self._items = items
-        self.find = lru_cache(MOST_OFFERS)(self._record)
+        self._items, self.find = items, lru_cache(MOST_OFFERS)(self._record)
         """Find a site's approved offer, None where none was ever approved."""
         self.searched = cache(self._all_searched)
         """All that say where their site is searched."""
@@ -208,8 +207,7 @@ class Offers:
         self.searched.cache_clear()
 
     def _all_searched(self) -> tuple[Approved, ...]:
-        names = self._items.names(PREFIX)
-        records = (self._record(name.removeprefix(PREFIX)) for name in names)
+        records = (self._record(name.removeprefix(PREFIX)) for name in self._items.names(PREFIX))
         return tuple(each for each in records if each is not None and each.searches)
 
     def _record(self, site: str) -> Approved | None:

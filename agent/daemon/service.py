@@ -70,8 +70,7 @@ def run(commands: Commands) -> None:
     """Run commands one after the other; DaemonError for the first that fails."""
     for command in commands:
         if (problem := _problem(command)) is not None:
-            what = f"`{' '.join(command)}` failed: {problem}"
-            raise DaemonError(what, "fix that and try again")
+            raise DaemonError(f"`{' '.join(command)}` failed: {problem}", "fix that and try again")
 
 
 def _problem(command: list[str]) -> str | None:

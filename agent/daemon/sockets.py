@@ -46,8 +46,7 @@ class Listener(socket.socket):
             opened.close()
             LOG.warning("refused a connection from another user")
             raise ConnectionAbortedError
-        standing = sum(each.fileno() >= 0 for each in self._taken)
-        full = standing >= MOST
+        full = sum(each.fileno() >= 0 for each in self._taken) >= MOST
         if full and not self._warned:
             LOG.warning("too many connections: refusing more")
         self._warned = full

@@ -142,8 +142,7 @@ def _weighing(body: WhatIf, situation: Situation, entry: Disclosure | None) -> W
 
 def _protected(situation: Situation) -> tuple[Situation, Decision]:
     """Decide; where that would make the user stand out, as a recipient that is stopped."""
-    decision = decided(situation)
-    profile = situation.vault.profile
+    decision, profile = decided(situation), situation.vault.profile
     if situation.people is None and profile.would_stand_out(decision.disclosed, situation):
         situation = replace(situation, stopped=True)
         decision = decided(situation)

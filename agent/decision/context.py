@@ -372,8 +372,7 @@ def prepare(context: Context) -> Prepared:
     filled, ruled = context.filled, dict(terms.facts)
     forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
     asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
-    settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
-    waiting = asks & open_ & ~forced & ~settled
+    waiting = asks & open_ & ~forced & ~anonymity_set.disclosed & ~mask_of(terms.changed, model)
     own_bits = {model.index(name): each for name, each in terms.sensitivity}
     bits = {**dict(enumerate(model.sensitivities)), **filled.prices, **own_bits}
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day

@@ -227,8 +227,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
         disclose=prepared.context.terms.disclose(attribute.name, fact),
         fact=fact,
     )
-    several = prepared.anonymity_set.combinations(mask | own) > COMBINATIONS
-    if several or barred:
+    if prepared.anonymity_set.combinations(mask | own) > COMBINATIONS or barred:
         return outcome
     gain, cost = added_by(own, mask, objective)
     if outcome.held and not own & prepared.waiting:

@@ -72,8 +72,7 @@ class Engine:
             raise UsageError("no model to decide with", "name one, or open the shipped ones")
         self.models = tuple(in_country(each, country) for each in models)
         self._world = world_of(self.models)
-        self._concepts = Concepts((self._world,))
-        self._cache = Cache()
+        self._concepts, self._cache = Concepts((self._world,)), Cache()
         self._lock = RLock()
 
     def __repr__(self) -> str:

@@ -47,8 +47,7 @@ def rerank(
     if model.members:
         owner, query = model.owners[query]
         model = owner.model
-    make = partial(Choices.of, model, query)
-    choices: Choices = context.cache.get(model, (Choices, query), make)
+    choices: Choices = context.cache.get(model, (Choices, query), partial(Choices.of, model, query))
     facts = choices.helping(_usable(codes(model), model, context))
     names = [separated(each.replace("_", " ")) for each in model.queries[query].intents]
     named = [_named(title, names) for title, _ in results]

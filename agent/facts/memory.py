@@ -39,8 +39,7 @@ def lines_of(text: str) -> Iterator[MemoryLine]:
     """The lines of a text without their marks, less headings. Never raises."""
     whole = _of_json(text)
     by_line = (_of_json(each) or [MemoryLine(each)] for each in text.splitlines())
-    parts = whole or [*chain.from_iterable(by_line)]
-    heading = ""
+    parts, heading = whole or [*chain.from_iterable(by_line)], ""
     for at, part in enumerate(parts):
         bare, year = _without_date(part.text)
         if not any(map(str.isalnum, bare)) or english("aside").match(bare):

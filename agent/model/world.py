@@ -43,8 +43,7 @@ def world_of(models: Sequence[Model]) -> Model:
     are other people: of the holders of a kind of facts, where HOLDERS has one. Its queries stand
     behind those of the models before. Source: DESIGN.md 2.8.
     """
-    with_kinds = (each for each in models if each.kinds)
-    base = next(with_kinds, max(models, key=lambda each: each.people))
+    base = next((each for each in models if each.kinds), max(models, key=lambda each: each.people))
     every = [base, *(each for each in models if each is not base)]
     if len(every) == 1:
         return base
@@ -205,5 +204,4 @@ def people_of(country: str) -> tuple[str, float]:
         raise UsageError.unknown("country", country, [each.lower() for each in countries])
     each = countries[country.upper()]
     name = each["name"].removeprefix("The ").replace("United States", "US")
-    name = f"the {name}" if ARTICLE.match(name) else name
-    return name, max(GROWN * each["population"], 1.0)
+    return f"the {name}" if ARTICLE.match(name) else name, max(GROWN * each["population"], 1.0)

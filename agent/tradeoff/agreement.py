@@ -221,8 +221,7 @@ class Agreement:
         of those it tells of; ``among``: of a column how many people, of those who agree with d,
         have each code, float64.
         """
-        self._among = among
-        shares = population.shares or Shares((), ())
+        self._among, shares = among, population.shares or Shares((), ())
         self.kind = dict(enumerate(shares.attributes, population.tabled))
         """By attribute, the place of its kind in ``Shares.kinds``."""
         self._kinds = shares.kinds

@@ -92,12 +92,10 @@ class Counts(NamedTuple):
 
 def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    tables = grouping.tally(cells.row, len(cells.kind), columns)
-    table = np.concatenate(tables, dtype=np.float64)
+    table = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
     used, (values, size) = table != 0, table.shape
     entries = np.count_nonzero(used, axis=1)  # of each value
-    value = np.arange(values)
-    entry = np.flatnonzero(used)
+    value, entry = np.arange(values), np.flatnonzero(used)
     cell = entry - np.repeat(value * size, entries)
     pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
     rows = table.ravel().take(entry)
@@ -148,8 +146,7 @@ class Layout:
         """Prepare the rows; ``request``: the request attributes that divide them, a mask."""
         self._columns = columns
         self.kinds = kinds = kinds_of(rows, request)
-        frequency = np.bincount(rows.intent, minlength=rows.intents)
-        others = frequency[kinds.intent] - kinds.same_total
+        others = np.bincount(rows.intent, minlength=rows.intents)[kinds.intent] - kinds.same_total
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
         each, intent = np.arange(len(kinds.intent)), kinds.intent
         undivided = _sorted_cells(kinds.of_row, each, intent, np.zeros_like(intent))
@@ -219,8 +216,7 @@ def heldout_bits(
     if not scored.any():
         return None
     prior = (of_intent + 0.5) / (trained.sum() + np.count_nonzero(of_intent) / 2)
-    expected = prior[intent[scored]]
-    cells = groups * intents + intent
+    expected, cells = prior[intent[scored]], groups * intents + intent
     same = _occurrences(cells[trained], cells[scored])
     others = _occurrences(groups[trained], groups[scored])
     # Where beta is 0 and nobody was in the group, only the prior is left.

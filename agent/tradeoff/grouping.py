@@ -31,8 +31,7 @@ def number(keys: Indexes, size: int) -> tuple[Indexes, Indexes]:
         return numbers, used
     present = np.zeros(size, dtype=bool)
     present[keys] = True
-    used = np.flatnonzero(present)
-    numbers = np.empty(size, dtype=np.intp)
+    used, numbers = np.flatnonzero(present), np.empty(size, dtype=np.intp)
     numbers[used] = np.arange(len(used))
     return numbers[keys], used
 

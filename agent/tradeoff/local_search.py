@@ -188,8 +188,7 @@ class LocalSearch:
 
     def bounds(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound on every set with A u {V}."""
-        bounds = self.function.bounds(self.base | mask, attributes)
-        return [each - self.ground for each in bounds]
+        return [each - self.ground for each in self.function.bounds(self.base | mask, attributes)]
 
     def may_grow(self, mask: int, options: int, level: float) -> bool:
         """False only where A with any of ``options`` has at most this value for certain."""

@@ -292,8 +292,7 @@ class DisclosureObjective(Objective):
 
     def survey(self, mask: int) -> None:
         """Compute F(A ^ {V}) for every candidate V of the person, feasible or not, at once."""
-        new = [*members(self.candidates & self._people.persons & ~mask)]
-        self._utility.extensions(mask, new)
+        self._utility.extensions(mask, [*members(self.candidates & self._people.persons & ~mask)])
         self.extensions(mask, ())
 
     def costs_beside(self, mask: int, attributes: Indexes) -> Floats:
@@ -353,8 +352,7 @@ class DisclosureObjective(Objective):
         """A bound, in bits, that lambda C of no candidate superset of A goes below."""
         demands = self._settings
         least = self._people.least(mask, demands.metric, demands.metric_k, self.candidates)
-        lost = demands.trade_off * (least - self._ground)
-        return lost + sum(self.disclosed(mask, least=True))
+        return demands.trade_off * (least - self._ground) + sum(self.disclosed(mask, least=True))
 
     def disclosed(self, mask: int, *, least: bool = False) -> tuple[float, float]:
         """The sum of w_v G_v(A|d), and S(A|d), in bits: what is held already costs nothing.

@@ -257,8 +257,7 @@ def improve(state: LocalSearch, one_pass: Pass) -> None:
                 other.start_at(other.mask & ~without)
                 one_pass(other, state.promising(other.mask, without))
                 ends += [other.mask] if state.feasible(other.mask) else []
-                equal = rank(other.level) == rank(state.level)
-                without |= other.mask & ~state.mask if equal else 0
+                without |= other.mask & ~state.mask if rank(other.level) == rank(state.level) else 0
             state.violations += other.violations
         best_end = max(ends, key=lambda mask: (rank(state.value(mask)), -mask))
         better = state.value(best_end) > level

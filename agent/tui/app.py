@@ -197,8 +197,7 @@ class ReviewApp(BaseApp):
         Another terminal may have opened the vault while somebody typed here, or they took the cover
         for its lock: what they go on typing, up to Enter or a pause, is no command.
         """
-        now = monotonic()
-        typed = isinstance(event, events.Key | events.Paste)
+        now, typed = monotonic(), isinstance(event, events.Key | events.Paste)
         if typed or isinstance(event, events.MouseDown):
             self._touch()
         key = event.key if isinstance(event, events.Key) else ""

@@ -172,8 +172,7 @@ class ListPage(Page, Generic[T]):
         rows = [record for each in self.listing.items if (record := self.record(each))]
         if not rows:
             raise UsageError("there is nothing to save", "show something first")
-        now = self.review.environment.clock()
-        name = f"reticent-{self.where}-{now:%Y-%m-%d-%H%M%S}.csv"
+        name = f"reticent-{self.where}-{self.review.environment.clock():%Y-%m-%d-%H%M%S}.csv"
         table = [[*rows[0]], *([*map(plain, row.values())] for row in rows)]
         place = self.review.environment.save(name, spreadsheet(table))
         self.review.tell(f"Saved {counted(len(rows), 'row')}, for you alone to read: {place}")

@@ -61,11 +61,9 @@ class BaseApp(App[None]):
 
     def __init__(self, link: Link, environment: Environment, *, ansi_color: bool | None) -> None:
         super().__init__(ansi_color=ansi_color)
-        self.link = link
-        self.environment = environment
+        self.link, self.environment = link, environment
         self.state = DaemonState(trouble="Connecting to the daemon …")
-        self.masked = True
-        self.to_lock = False
+        self.masked, self.to_lock = True, False
         self._titles: Titles = {}
         self._titles_of: tuple[str, ...] | None = None  # digests of models
 
@@ -111,8 +109,7 @@ class Page(Screen[None]):
 
     def __init_subclass__(cls, where: Where | None = None, **options: Any) -> None:  # noqa: ANN401  (Textual's own)
         if where is not None:
-            cls.where = where
-            cls.BINDINGS = [*keys(ACTIONS[where])]
+            cls.where, cls.BINDINGS = where, [*keys(ACTIONS[where])]
             for name, text in TEXTS[where].items():
                 setattr(cls, name, text)
         super().__init_subclass__(**options)

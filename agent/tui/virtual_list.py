@@ -70,8 +70,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
 
     def __init__(self, look: Look[T], *, id: str, tooltip: str) -> None:  # noqa: A002  (Textual's word)
         super().__init__(id=id)
-        self.tooltip = tooltip
-        self._draws = look
+        self.tooltip, self._draws = tooltip, look
         self._items: Sequence[T] = ()
         self._starts: list[int] = [0]  # the first line of each item, and the end
         self._at: int | None = None
@@ -162,8 +161,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
         if not 0 <= at < len(self._items):
             return Strip.blank(width, self._style("plain", here=False))
         parts = self._draws.lines(self._items[at], width - 1)
-        inner = line - self._starts[at]
-        here = at == self._at
+        inner, here = line - self._starts[at], at == self._at
         mark = Part(MARK if here and inner == 0 else " ")
         shown = (mark, *(parts[inner] if inner < len(parts) else ()))
         segments = [Segment(plain(each.text), self._style(each.kind, here=here)) for each in shown]
@@ -176,8 +174,7 @@ class Listing(ScrollView, Generic[T], can_focus=True):
             return style
         if self.has_focus:
             return style + self.get_component_rich_style("listing--cursor")
-        resting = self.get_component_rich_style("listing--resting")
-        return style + Style(bgcolor=resting.bgcolor)
+        return style + Style(bgcolor=self.get_component_rich_style("listing--resting").bgcolor)
 
     def _find(self, key: Hashable) -> int | None:
         key_of = self._draws.key

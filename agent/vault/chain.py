@@ -73,8 +73,7 @@ def read_state(database: Database, seals: seal.Seals) -> VaultState:
         case _:
             raise damaged("the row with its state is missing", database.path)
     try:
-        payload = seals.open(sealed, "state", generation)
-        return VaultState(generation, *_STATE.unpack(payload))
+        return VaultState(generation, *_STATE.unpack(seals.open(sealed, "state", generation)))
     except (seal.UnsealedError, struct.error) as error:
         raise damaged("its state was altered", database.path) from error
 

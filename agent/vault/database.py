@@ -234,8 +234,7 @@ class Database:
         """Use a connection that keeps others out."""
         self._connection = connection
         self._durable: bool | None = None
-        self._copying = Lock()
-        self.watch = Watch(path)
+        self._copying, self.watch = Lock(), Watch(path)
         self.path = path
 
     @classmethod

@@ -321,8 +321,7 @@ class _View:
 
     def __init__(self, pool_of: PoolOf, concepts: Concepts) -> None:
         self.pools = defaultdict[str, Holdings[str]](partial(Holdings[str], concepts.replaces))
-        self.pool_of = lru_cache(pool_of)
-        self.steps = 0
+        self.pool_of, self.steps = lru_cache(pool_of), 0
 
 
 class Reset(Struct, frozen=True, forbid_unknown_fields=True):
@@ -348,8 +347,7 @@ class Ledger:
         ``rows``: the entries, if they are read already, for verification; ``reset``: a correction
         of their times.
         """
-        self.disclosures = DisclosureIndex()
-        self._entries = entries
+        self.disclosures, self._entries = DisclosureIndex(), entries
         for number, payload in entries.entries() if rows is None else rows:
             record = decode(payload)
             if reset is not None and number <= reset.entries and record.at > reset.at:
@@ -373,8 +371,7 @@ class Ledger:
         """
         news = self.disclosures.news(record)
         durable = isinstance(record, Forgetting) or bool(news)
-        payload = encode(record)
-        number = self._entries.append_entry(site_of(record.host), payload, durable=durable)
+        number = self._entries.append_entry(site_of(record.host), encode(record), durable=durable)
         self.disclosures.add(number, record, news)
         return number
 

@@ -306,8 +306,7 @@ def planned(
     name or value, two values of one kind, a fact both set and unset, or one that the change names
     and another that cannot be with it.
     """
-    before = values_of(facts)
-    stated = named_values(given.items(), models)
+    before, stated = values_of(facts), named_values(given.items(), models)
     removed = {_set_kind(name, before, models) for name in unset}
     if both := sorted(removed & stated.keys()):
         raise UsageError(f"{both[0]} is both set and unset", "remove it from one of the two")

@@ -42,8 +42,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> tuple[Key, str | No
     open it now, VaultError if the keyring or the disk refuses; then nothing has changed. Once the
     new code is in the file, it is returned whatever happens.
     """
-    key = Key(chance(KEY_BYTES))
-    vault_id = store.seals.vault_id
+    key, vault_id = Key(chance(KEY_BYTES)), store.seals.vault_id
     old = slots.read_slots(store.database)
     secret = Secret("passphrase", passphrase)
     mine = [row for row, _ in slots.data_keys(old, secret, vault_id)]

@@ -95,10 +95,8 @@ class Store:
 
         Raises DamagedVaultError or RolledBackError.
         """
-        self.database = database
-        self.seals = seals
-        self.state = read_state(database, seals)
-        self._place = witness
+        self.database, self.seals = database, seals
+        self.state, self._place = read_state(database, seals), witness
         self._witness = vault_files.read_witness(witness)
         if (seen := self._witness) is not None:
             if seen.vault != seals.vault_id.hex():
@@ -225,8 +223,7 @@ class Store:
             raise
         self.uncertain = False
         if state is not None:
-            self.state = state
-            self._unsynced = not durable
+            self.state, self._unsynced = state, not durable
             if durable:
                 self.afterwards(self._renew_witness)
 
@@ -235,11 +232,9 @@ class Store:
 
         Raises VaultError; then nothing is read or written until the vault is opened again.
         """
-        self.uncertain = True
-        self.seals = seals
+        self.uncertain, self.seals = True, seals
         self.state = read_state(self.database, seals)
-        self.items = read_items(self.database, seals)
-        self.uncertain = False
+        self.items, self.uncertain = read_items(self.database, seals), False
         self._renew_witness()
 
     def close(self) -> None:
@@ -343,8 +338,7 @@ class Items:
 
     def names(self, prefix: str) -> list[str]:
         """The names of all items that begin with a prefix, sorted."""
-        start = _PREFIX + prefix
-        stored = (name for name in self._store.names() if name.startswith(start))
+        stored = (name for name in self._store.names() if name.startswith(_PREFIX + prefix))
         return [name.removeprefix(_PREFIX) for name in stored]
 
     def put(self, name: str, payload: bytes, *, durable: bool = True) -> None:

@@ -40,14 +40,12 @@ class Vault:
 
     def __init__(self, store: Store, key: Key, place: Location, chance: Chance) -> None:
         """Read and verify everything. Raises DamagedVaultError or RolledBackError."""
-        self._store = store
-        self._key = key
+        self._store, self._key = store, key
         self._chance = chance
         self._closed = self._rescued = False
         self.place = place
         self.ledger = self._read()
-        self.profile = Profile(store)
-        self.items = Items(store)
+        self.profile, self.items = Profile(store), Items(store)
         store.sync()
 
     def _read(self) -> Ledger:
@@ -327,8 +325,7 @@ def make_vault(
     typed = Secret("passphrase", passphrase)
     first, _ = slots.make_slot(1, typed, key, vault_id, chance, derivation)
     second, code = slots.make_slot(2, Secret("recovery"), key, vault_id, chance)
-    seals = Seals(key, vault_id, chance)
-    rows = [first, second]
+    seals, rows = Seals(key, vault_id, chance), [first, second]
     digests = chain.digest_of({}), slots.slots_digest(rows)
     before = chain.VaultState(0, 0, 0, chain.first_link(seals), *digests)
     make_database(at.vault, vault_id, contents(seals, before, rows))

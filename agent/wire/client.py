@@ -157,8 +157,7 @@ class Client:
         by: str | None = None,
     ) -> None:
         """Keep where the socket is; each call opens a connection of its own."""
-        self._path = path
-        self._timeout = timeout
+        self._path, self._timeout = path, timeout
         self._headers = ({} if attended else _ALONE) | ({} if by is None else {ASKER: by})
         self._opened: set[socket.socket] = set()
 

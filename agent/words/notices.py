@@ -141,8 +141,7 @@ def family_facts(review: Review) -> str:
 def waits(review: Review, titles: Titles = NONE) -> str:
     """Say what waits for approval, and how to settle it."""
     approve, deny = (f"`reticent {word} {review.id}`" for word in ("approve", "deny"))
-    names = listed(named_in(review, titles))
-    return f"{names}, until you say {approve} or {deny}"
+    return f"{listed(named_in(review, titles))}, until you say {approve} or {deny}"
 
 
 def how_long(lasting: Lasting, days: int | None = None) -> str:
@@ -172,8 +171,7 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
         after = f"{', then nothing' if verdict.days else ''}, as your rules allow"
         only = f"{review.recipient} may get {names} and nothing else {long}{after}."
         return only if approved else f"{review.recipient} gets nothing {long}."
-    anybody = "everyone" if approved else "anyone"
-    to = anybody if verdict.about == "everyone" else review.pool
+    to = "everyone" if approved else "anyone" if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
 
 

@@ -32,8 +32,7 @@ class _Chromium(Driver):
     origin = f"chrome-extension://{CHROMIUM_ID}"
 
     def __init__(self, context: BrowserContext, bound: Bound) -> None:
-        self._context = context
-        self._bound = bound
+        self._context, self._bound = context, bound
         self.present: Page = context.pages[0]
 
     def go(self, url: str) -> None:

@@ -68,8 +68,7 @@ class Marionette:
 
     def __init__(self, port: int) -> None:
         self._connection = socket.create_connection(("127.0.0.1", port), PATIENCE)
-        self._reader = self._connection.makefile("rb")
-        self._number = 0
+        self._reader, self._number = self._connection.makefile("rb"), 0
         assert self._frame()["marionetteProtocol"] == 3
 
     def close(self) -> None:

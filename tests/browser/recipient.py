@@ -89,8 +89,7 @@ class Recipient:
         self.referrer = LAX
         self.pages: dict[str, str] = {}
         self._noted: list[Noted] = []
-        self._came = threading.Condition()
-        self._stack = ExitStack()
+        self._came, self._stack = threading.Condition(), ExitStack()
         self.port = 0
 
     def __enter__(self) -> Self:

@@ -101,8 +101,7 @@ def test_the_description_has_these_keys(run: Run, village: Path) -> None:
 
 def test_the_page_says_whom_the_rows_count(run: Run, tmp_path: Path) -> None:
     """With weights, the people of them all and not the rows; about, since it is an estimate."""
-    village = cli_model()
-    weights = np.full(PEOPLE, 1_234.56)
+    village, weights = cli_model(), np.full(PEOPLE, 1_234.56)
     population = replace(village.population, weights=weights)
     tables = replace(village.tables, population=population)
     path = tmp_path / "land.safetensors"

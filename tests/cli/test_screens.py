@@ -77,8 +77,7 @@ class Editor:
 
     def __init__(self, folder: Path, does: str = "", name: str = "my editor") -> None:
         """Write it into a folder; ``does``: more that it does, as a line of sh."""
-        self.path = folder / name
-        self._noted = folder / "noted"
+        self.path, self._noted = folder / name, folder / "noted"
         self.path.write_text(
             f'#!/bin/sh\nprintf "%s\\n" "$@" > {shlex.quote(str(self._noted))}\n{does}\n'
         )

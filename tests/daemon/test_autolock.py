@@ -102,8 +102,7 @@ def test_it_locks_exactly_when_nobody_used_it_for_so_long(
     sleep was; clocks that drift apart a little are no sleep.
     """
     machine = Machine(minutes=minutes)
-    autolock = machine.autolock()
-    used = 0.0
+    autolock, used = machine.autolock(), 0.0
     for seconds, step in steps:
         machine.seconds += seconds
         due = 0 < minutes * 60 <= machine.seconds - used

@@ -96,8 +96,7 @@ def test_a_draft_is_what_would_be_sent(
     """In set, order, values and code; and it changes neither ledger nor knowledge nor words."""
     drafts, agent, vault = drafting(rules.policy.text, row)
     now, ask = replay(agent, stream), msgspec.structs.replace(ask, asked=None)
-    before = rest(agent, vault, now)
-    drafted = drafts.draft(ask, now)
+    before, drafted = rest(agent, vault, now), drafts.draft(ask, now)
     assert rest(agent, vault, now) == before
     again = drafts.draft(ask, now)
     assert again == msgspec.structs.replace(drafted, id=again.id)

@@ -76,8 +76,7 @@ def test_what_is_attached_is_what_is_recorded(
     own, forgets = {**values_of(row), "hours": "hours1"}, 'memory = "forgets"' in rules.policy.text
     held: dict[str, set[str]] = {}
     for now, ask in timed(stream):
-        before = vault.ledger.count
-        answer = handle(ask, now, agent)
+        before, answer = vault.ledger.count, handle(ask, now, agent)
         if answer.id is None or answer.summary is None:
             assert (answer.attributes, answer.header, answer.id) == ({}, "", None)
             assert vault.ledger.count == before

@@ -127,8 +127,7 @@ def test_a_change_of_the_profile_is_taken_back_with_what_left_named(
     for host in before:
         calls.decide(Ask(query=QUERIES[0], recipient=host))
     own = {name: OWN[name][at % len(OWN[name])] for name, at in new.items()}
-    old = calls.profile()
-    before_change = own_values(vault.profile)
+    old, before_change = calls.profile(), own_values(vault.profile)
     wanted = ProfileChange(set=own)
     shown = calls.change_profile(structs.replace(wanted, dry_run=True))
     assert (shown.done, calls.profile()) == (False, old)

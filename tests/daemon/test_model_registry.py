@@ -27,8 +27,7 @@ class Filled:
     def __init__(self, folder: Path) -> None:
         self.source = folder / "source"
         self.source.mkdir()
-        self.registry = ModelRegistry(folder / "models")
-        self.looks = 0
+        self.registry, self.looks = ModelRegistry(folder / "models"), 0
 
     @property
     def now(self) -> datetime:
@@ -38,8 +37,7 @@ class Filled:
 
     def made(self, name: str, seed: int = 1, model_id: str | None = None) -> Path:
         """Return a model's file; ``model_id``: another one than it has anyhow."""
-        path = self.source / f"{name}{SUFFIX}"
-        model = made_model(seed)
+        path, model = self.source / f"{name}{SUFFIX}", made_model(seed)
         write(model if model_id is None else replace(model, id=model_id), path)
         return path
 

@@ -68,8 +68,7 @@ def own(home: Home) -> dict[str | None, Fact]:
 
 def test_a_proposal_stores_nothing(mine: Home) -> None:
     """Whatever is proposed; a draft grows, and says what is there or in it already."""
-    before = mine.calls.profile()
-    first = drafted(mine, "one", "two")
+    before, first = mine.calls.profile(), drafted(mine, "one", "two")
     more = drafted(mine, "two", "three", draft=first.draft)
     assert more.draft == first.draft
     assert [each.fact.id for each in (*first.proposals, *more.proposals)] == ["1", "2", "3", "4"]
@@ -90,8 +89,7 @@ def test_what_is_kept_is_what_was_chosen(mine: Home) -> None:
     planned = mine.calls.change_profile(replace(change, dry_run=True))
     assert not planned.done
     assert own(mine) == {}
-    changed = mine.calls.change_profile(change)
-    facts = own(mine)
+    changed, facts = mine.calls.change_profile(change), own(mine)
     assert [each.words for each in changed.facts] == [OLD, "two"]
     assert changed.implied == []
     assert (facts[OLD].value, facts["two"].value) == ("age2", None)

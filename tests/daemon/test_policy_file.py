@@ -36,8 +36,7 @@ class Edited:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "policy.toml"
-        self.rules = PolicyFile(self.path)
-        self.now = MONDAY
+        self.rules, self.now = PolicyFile(self.path), MONDAY
         self.changes = 0
 
     def save(self, text: str | None, ago: timedelta = timedelta(days=1)) -> None:

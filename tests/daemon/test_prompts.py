@@ -38,8 +38,7 @@ class Desk:
     """A home whose policy has a scripted program ask, and a clock that a test sets."""
 
     def __init__(self, folder: Path) -> None:
-        self.program = Scripted(folder / "program")
-        self.home = Home(folder)
+        self.program, self.home = Scripted(folder / "program"), Home(folder)
         text = (
             POLICY.replace('region = "ask"', 'age = "ask"')
             + f'prompt = "pinentry"\npinentry = "{self.program.path}"\n'

@@ -44,8 +44,7 @@ class Saying:
 
 def reading_model(texts: Shares, seed: int = 1, threshold: float = 0.5) -> Model:
     """Return a model of five queries that reads these texts beside its names."""
-    made = made_model(seed, queries=5)
-    saying = Saying(texts, threshold)
+    made, saying = made_model(seed, queries=5), Saying(texts, threshold)
     return replace(made, tables=replace(made.tables, classifier=saying))  # type: ignore[arg-type]
 
 

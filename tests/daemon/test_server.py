@@ -246,8 +246,7 @@ def test_a_reader_gets_what_happens_from_then_on(control: Running) -> None:
 
 def test_one_who_does_not_read_is_left(control: Running, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was sent fills the system's buffers, and then nobody waits for it for long."""
-    left = Flag()
-    leave = server.leave
+    left, leave = Flag(), server.leave
 
     def noted(request: web.Request) -> None:
         leave(request)

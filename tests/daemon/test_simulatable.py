@@ -121,8 +121,7 @@ class Life:
             self.values |= each.implies.get(self.values.get(each.name, ""), {})
         self.model = model
         self.vault = MemoryVault(self.values, model)
-        self.agent = agent_of(FixedRules(policy), model, self.vault)
-        self.now = START
+        self.agent, self.now = agent_of(FixedRules(policy), model, self.vault), START
         self.calls = Calls(self.agent, lambda: self.now)
         self.seen: defaultdict[str, list[Step]] = defaultdict(list)
         self.own: defaultdict[str, list[Person]] = defaultdict(list)

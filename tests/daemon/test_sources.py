@@ -129,8 +129,7 @@ def test_no_history_is_kept_unless_a_model_needs_it(names: frozenset[str]) -> No
     sources.closed()
     assert (RECORD in items.records) == bool(names & OF_HISTORY)
     if kept := items.get(RECORD):
-        history = history_of(kept)
-        own = digest("python")
+        history, own = history_of(kept), digest("python")
         assert (own in history.queries) == bool(names & {"asked_before", "visited_before"})
         assert history.queries.get(own, False) == ("visited_before" in names)
 

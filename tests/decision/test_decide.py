@@ -136,8 +136,7 @@ def test_impossible_terms_do_not_exist() -> None:
 
 def test_a_limit_that_does_not_hold_is_said() -> None:
     """What the recipient holds already may break a limit: then nothing new leaves, and it shows."""
-    model = made_model(1)
-    known = Knowledge().with_facts({"age": 1})
+    model, known = made_model(1), Knowledge().with_facts({"age": 1})
     people = Cache().anonymity_set(model, [(0, 1)]).people
     for limits in (Limits(k=int(people) + 1), Limits(risk=0.5 / people)):
         decision = decide(Request("python today"), Terms(limits=limits), known, model)

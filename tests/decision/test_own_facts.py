@@ -117,8 +117,7 @@ class Recipient:
 
     def __init__(self, facts: Sequence[Fact], terms: Terms) -> None:
         self.facts, self.terms, self.asked = facts, terms, Counter[int]()
-        self.own = OwnFacts.of(facts, MODEL)
-        self.holdings = Holdings[str]()
+        self.own, self.holdings = OwnFacts.of(facts, MODEL), Holdings[str]()
 
     def context(self, reading: Interpretation, at: datetime) -> Context:
         model = extended(MODEL, self.own, self.holdings.held, CACHE)

@@ -92,8 +92,7 @@ def means_of(route: Route) -> str:
 
 
 def _operation(routes: Sequence[Route]) -> Node:  # two routes of one place differ in their doors
-    first = routes[0]
-    schemas = [_schema(each.gives) for each in routes]
+    first, schemas = routes[0], [_schema(each.gives) for each in routes]
     answer = _content(schemas[0] if len(schemas) == 1 else {"anyOf": schemas})
     if first.gives is Event:
         means = "Messages whose data is an Event, and comments that keep the connection alive."
@@ -119,8 +118,7 @@ def _operation(routes: Sequence[Route]) -> Node:  # two routes of one place diff
 
 
 def _parameter(name: str, kind: Any, path: str) -> Node:  # noqa: ANN401 - a type
-    schema = _schema(kind)
-    in_path = f"{{{name}}}" in path
+    schema, in_path = _schema(kind), f"{{{name}}}" in path
     return {
         "name": name,
         "in": "path" if in_path else "query",

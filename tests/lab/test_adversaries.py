@@ -156,8 +156,7 @@ def test_withholding_says_something_where_only_the_user_is_protected() -> None:
 
 def test_what_is_unset_says_nothing_beyond_that_it_is() -> None:
     """Of those who have set the same, whose agent would produce it are those who agree."""
-    free = replace(UNSET[1], limits=False, trade_off=0.05)
-    bits = 0.0
+    free, bits = replace(UNSET[1], limits=False, trade_off=0.05), 0.0
     for target in TARGETS:
         whole = inferred(free, target)
         like = (CODES > 0) == (np.array(target.codes) > 0)

@@ -55,8 +55,7 @@ def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estim
 def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
     """Maxprob never falls; each step is the cheapest there is."""
     model = paper_model(seed)
-    order = orders.cost_order(model)
-    subject = paper_subject(seed, "louo")
+    order, subject = orders.cost_order(model), paper_subject(seed, "louo")
     cost = cost_alone(model)
     assert {*order.curves} == {*orders.METRICS}
     curve = order.curves["maxprob"]

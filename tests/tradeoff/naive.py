@@ -373,8 +373,7 @@ def identifiability(
         answers = _bits([sum(part.values()) for part in table.values()])
         return before - (after - answers)
     counted_people = population.rows if population.weights is None else sum(population.weights)
-    everybody = float(population.residents or counted_people)
-    total = 0.0
+    everybody, total = float(population.residents or counted_people), 0.0
     if counted:
         found = [(group.mass, 1 / group.rows) for group in groups(population, mask, known)]
     else:

@@ -54,8 +54,7 @@ def test_it_is_the_formula(world: World, data: st.DataObject) -> None:
         disclosed, k = also | crowd.disclosed, settings.metric_k
         return naive.identifiability(population, disclosed, what, settings.metric, k)
 
-    parts = objective.parts(mask)
-    new = mask & ~crowd.disclosed
+    parts, new = objective.parts(mask), mask & ~crowd.disclosed
     assert parts.utility == pytest.approx(naive.louo(world.rows, mask, 5.0), abs=1e-8)
     assert parts.identifiability_cost == pytest.approx(reached(mask) - reached(0), abs=1e-8)
     dislike = sum(settings.sensitivity[i] for i in members(new))

@@ -110,8 +110,7 @@ def test_rows_may_count_in_parts(likely: list[float], data: st.DataObject) -> No
     weights = np.array([data.draw(st.floats(1, 1e4)) for _ in likely])
     first = np.array(likely)
     expected = data.draw(st.floats(1, 1e6))
-    whole = of(len(first), float(weights.sum()), expected)
-    mean = 0.0
+    whole, mean = of(len(first), float(weights.sum()), expected), 0.0
     for each in (first, 1.0 - first + 1e-12):
         mass, peak = float(weights @ each), float(each.max())
         split = of(float(each.sum()) / peak, mass / peak, expected)

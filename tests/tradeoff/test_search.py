@@ -201,8 +201,7 @@ def nemhauser_wolsey(function: Tabulated) -> tuple[float, int]:
     chosen = [model.addBinary() for _ in attributes]
     eta = model.addVariable(lb=-highspy.kHighsInf, ub=highspy.kHighsInf)
     for mask in range(whole + 1):
-        limit = function.value(mask)
-        terms = [(eta, 1.0)]
+        limit, terms = function.value(mask), [(eta, 1.0)]
         for j in attributes:
             if mask >> j & 1:
                 loss = function.value(whole) - function.value(whole ^ 1 << j)

@@ -246,8 +246,7 @@ def test_people_left_by_eight_facts_are_as_many_as_there_are(people: int) -> Non
     generator = np.random.default_rng(people)
     parents = (None, 0, 1, None, 3, -1, -1, None)  # -1: the column
     rows = [generator.dirichlet([2.0, 1.0, 1.0], 3) for _ in parents]
-    column = np.array([0.5, 0.3, 0.2])
-    kinds = list[KindShares]()
+    column, kinds = np.array([0.5, 0.3, 0.2]), list[KindShares]()
     for parent, under in zip(parents, rows, strict=True):
         if parent is None:
             kinds.append(KindShares(under[0]))
@@ -256,8 +255,7 @@ def test_people_left_by_eight_facts_are_as_many_as_there_are(people: int) -> Non
         given_codes = np.concatenate([overall[None], under])
         place, at = (None, 0) if parent < 0 else (parent, None)
         kinds.append(KindShares(overall, False, place, at, given_codes))
-    values = np.indices((3,) * 8).reshape(8, -1)
-    alike = np.zeros(3**8)
+    values, alike = np.indices((3,) * 8).reshape(8, -1), np.zeros(3**8)
     for code, chance in enumerate(column):
         above = [0 if e is None else (code if e < 0 else values[e]) for e in parents]
         alike += chance * np.prod(

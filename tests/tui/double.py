@@ -143,8 +143,7 @@ class Double:
 
     def __init__(self, path: Path) -> None:
         """Begin open, with nothing in it."""
-        self.path = path
-        self.status = OPEN
+        self.path, self.status = path, OPEN
         self.ended = False
         self._news: list[Event] = []
         self._change = threading.Condition()

@@ -26,8 +26,7 @@ ITEMS = st.lists(st.integers(0, 99), unique=True, max_size=40)
 
 
 class Alone(App[None]):
-    moves = 0
-    chosen = 0
+    moves, chosen = 0, 0
 
     def compose(self) -> ComposeResult:
         yield Listing[int](LOOK, id="first", tooltip="")

@@ -55,8 +55,7 @@ def test_a_backup_is_a_vault(tmp_path: Path, at: Location, backup: Path) -> None
 
 def test_a_restored_backup_is_the_vault(tmp_path: Path, at: Location, backup: Path) -> None:
     """The replaced one stays beside it, each time under a new name; the backup is untouched."""
-    before = backup.read_bytes()
-    kept = restore(at, backup, worlds.TYPED)
+    before, kept = backup.read_bytes(), restore(at, backup, worlds.TYPED)
     assert worlds.count(at) == 1
     assert kept == at.vault.with_name("vault.db.replaced-1")
     with unlock(Location(kept, tmp_path / "own" / "witness.json"), worlds.TYPED) as replaced:

@@ -262,8 +262,7 @@ def test_what_means_no_query_takes_no_place() -> None:
 def test_what_is_cut_off_is_no_entry(record: Record) -> None:
     """At any byte, or of any key but that which older ones lack. The error quotes nothing."""
     payload = encode(record)
-    document = json.loads(payload)
-    later = LATER | {"means"}
+    document, later = json.loads(payload), LATER | {"means"}
     lacking = [{n: v for n, v in document.items() if n != key} for key in document.keys() - later]
     cut = [payload[:end] for end in range(len(payload))]
     for each in (*cut, *(json.dumps(e).encode() for e in lacking), DEEP):
@@ -381,8 +380,7 @@ def test_what_a_model_leaves_unspecified_takes_back_only_what_it_could_say() -> 
             ("sex", "unspecified", two),
         )
     ]
-    ledger = ledger_of(told)
-    concepts = Concepts((two, one))
+    ledger, concepts = ledger_of(told), Concepts((two, one))
     ledger.disclosures.use(concepts)
     for number, codes in (
         *((each, [(("gender", 3),), ()]) for each in (2, 3)),

@@ -77,8 +77,7 @@ def transcript(
         change(profile, (edits or {}).get(place, {}), (), models)
         held = ledger.disclosures.pool("a.example", ADS)
         known = knowledge_in(held, model, now, concepts)
-        query = model.queries[place % 2].text
-        names = profile.names(model)
+        query, names = model.queries[place % 2].text, profile.names(model)
         there = replace(terms, available=names, ask=terms.ask & names)
         decision = decide(Request(query, "a.example"), there, known, model, cache=CACHE)
         values = profile.reveal(decision.disclosed, model)

@@ -179,8 +179,7 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 def opened(at_file: Path, folder: Path) -> Expected | ReticentError:
     """Return what opening the vault of a vector brings."""
-    vector = _read(at_file)
-    at = worlds.place(folder)
+    vector, at = _read(at_file), worlds.place(folder)
     _build(vector, at)
     try:
         with worlds.store_of(at, Secret(*vector.secret)) as store:

@@ -55,11 +55,9 @@ class FakeDaemon:
     def __init__(self, path: Path, handlers: Mapping[str, Handler], door: Door = CONTROL) -> None:
         """Take where the socket is to be, and the handlers by the names of their routes."""
         self.calls: list[tuple[str, dict[str, Any]]] = []
-        self.handlers = dict(handlers)
-        self.door = door
+        self.handlers, self.door = dict(handlers), door
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._path = path
-        self._server = _Server(str(path), _Handler)
+        self._path, self._server = path, _Server(str(path), _Handler)
         self._server.daemon_threads = True  # a client may keep its connection
         self._server.fake = self
         serve = self._server.serve_forever

@@ -69,8 +69,7 @@ class MemoryVault(Vault):
     def __init__(self, values: Mapping[str, str], model: Model) -> None:
         self.records = MemoryStore()
         self.ledger = Ledger(self.records)
-        self.profile = Profile(self.records)
-        self.items = Memory()
+        self.profile, self.items = Profile(self.records), Memory()
         change(self.profile, values, [], [model])
 
     @property

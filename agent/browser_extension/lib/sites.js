@@ -109,8 +109,7 @@ export function searchOf(sites, address) {
  * @returns {string}
  */
 export function expression(site) {
-  const names = site.names.map(escaped).join("|");
-  return `^${escaped(site.start)}(?:[^#&]*&)*(?:${names})=[^#&].*$`;
+  return `^${escaped(site.start)}(?:[^#&]*&)*(?:${site.names.map(escaped).join("|")})=[^#&].*$`;
 }
 
 /** @param {string} text @returns {string} an expression that matches the text alone */

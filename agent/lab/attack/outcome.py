@@ -92,8 +92,7 @@ class Reasoner:
         producing, ended = np.arange(len(self._people)), set[int]()
         candidates, masks = [], []
         for question, chosen, disclosed in requests_of(self._agent.chosen, self._model, person):
-            producing = self._those_who_say(chosen.order, question, person, producing, ended)
-            candidates.append(producing)
+            candidates.append(self._those_who_say(chosen.order, question, person, producing, ended))
             masks.append(disclosed)
         agreeing = list(consistent(masks, person, self._people))
         return Remaining(
@@ -149,8 +148,7 @@ class Resamples:
 
     def __init__(self, people: int, seed: int) -> None:
         """Draw as many people as there are, with replacement, DRAWS times."""
-        even = np.full(people, 1 / people)
-        drawn = np.random.default_rng(seed).multinomial(people, even, DRAWS)
+        drawn = np.random.default_rng(seed).multinomial(people, np.full(people, 1 / people), DRAWS)
         self._drawn: Floats = drawn.astype(np.float64)
 
     def means(self, values: Numbers) -> Floats:

@@ -51,8 +51,7 @@ def nearest(texts: Vectors, profiles: Table, vectors: Vectors) -> Floats:
     for cosines in texts @ vectors.T:
         order = np.argsort(-cosines, kind="stable")[:NEAR]
         some = profiles[order]
-        first = np.where(some.any(axis=0), some.argmax(axis=0), len(order) - 1)
-        total += cosines[order][first]
+        total += cosines[order][np.where(some.any(axis=0), some.argmax(axis=0), len(order) - 1)]
     return total
 
 

@@ -202,8 +202,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
 
     def on_listing_resized(self) -> None:
         """Show the titles of the columns that fit."""
-        width = self.listing.scrollable_content_region.width - 1
-        self.put_text("#heads", f" {heads(width)}")
+        self.put_text("#heads", f" {heads(self.listing.scrollable_content_region.width - 1)}")
 
     def mask(self) -> None:
         """Drop the values, or ask for them."""

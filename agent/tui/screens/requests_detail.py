@@ -83,8 +83,7 @@ def rows_of(
 def lines(item: Shows, width: int) -> tuple[Line, ...]:
     """Draw an item as lines of this width."""
     if isinstance(item, str):
-        texts = textwrap.wrap(item, max(10, width))
-        return tuple((Part(text, "muted"),) for text in texts)
+        return tuple((Part(text, "muted"),) for text in textwrap.wrap(item, max(10, width)))
     if isinstance(item, Fold):
         more = f"▸ {item.hidden} more attributes: space shows them"
         return ((Part(fitted(more if item.hidden else "▾ space folds these", width), "accent"),),)

@@ -246,8 +246,7 @@ def correction(subject: Subject) -> ReadingEdit:
 
 def headline(trial: Trial, now: datetime, every: Titles = NONE) -> str:
     """Say the verdict, then when it was and what it is about; ``every``: titles of all models."""
-    subject = trial.subject
-    titles = trial.titles(every)
+    subject, titles = trial.subject, trial.titles(every)
     if isinstance(subject, Review):
         question = asks(subject, titles)
         if subject.address is not None:
