@@ -194,7 +194,7 @@ class Proxy:
             if self._bare == 1:
                 self._note(f"the vault is locked, so nothing is told; {UNLOCK}")
         elif self._bare:
-            self._note(f"the vault was locked: {counted(self._bare, 'request')} went bare")
+            self._note(f"the vault was locked: {counted(self._bare, 'request')} left without facts")
             self._bare = 0
         why = f"told nothing: {WHY_NOTHING[answer.code]}"
         if answer.summary is None or answer.code in ("blocked", "ordered here"):

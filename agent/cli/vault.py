@@ -335,9 +335,9 @@ def purge(*, yes: bool) -> options.Output:
     going, stays = [*installed.ours, *connected], [*installed.others, *others]
     staying = [listing("This is not of this installation, and stays:", stays)] if stays else []
     made = [each for each in copies(at) if os.path.lexists(each)]
-    staying += [listing("These copies of what you recorded stay, too:", made)] if made else []
+    staying += [listing("These copies of what you recorded stay:", made)] if made else []
     if going:
-        head = "This goes, for good, with the key in the keyring if there is one:"
+        head = "This goes for good (in files of others, our part), with any key in the keyring:"
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
         agree(question, yes=yes, word=WORD)
     with uninterrupted():

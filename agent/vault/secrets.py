@@ -92,7 +92,7 @@ def code_bytes(text: str) -> bytes:
         what = f"a recovery code has no {unknown[0]!r}"
         raise WrongSecretError(what, "copy it from the paper again; it never contains U")
     if len(digits) != _LENGTH:
-        what = f"this recovery code has {len(digits)} digits instead of {_LENGTH}"
+        what = f"this recovery code has {len(digits)} characters instead of {_LENGTH}"
         raise WrongSecretError(what, "copy it from the paper again: six groups of six")
     number = 0
     for digit in digits:

@@ -74,7 +74,8 @@ def whom(number: float) -> str:
 
 def useful(number: float, *, signed: bool = False) -> str:
     """Write a utility, or a difference of utilities, in bits with its unit."""
-    return f"{bits(number, signed=signed)} bits more useful"
+    much = bits(number, signed=signed)
+    return f"{much.removeprefix('-')} bits {'less' if much.startswith('-') else 'more'} useful"
 
 
 def people(number: float | None) -> str:

@@ -171,7 +171,8 @@ def settled(review: Review, verdict: Word, titles: Titles = NONE) -> str:
         after = f"{', then nothing' if verdict.days else ''}, as your rules allow"
         only = f"{review.recipient} may get {names} and nothing else {long}{after}."
         return only if approved else f"{review.recipient} gets nothing {long}."
-    to = "everyone" if approved else "anyone" if verdict.about == "everyone" else review.pool
+    anybody = "everyone" if approved else "anyone"
+    to = anybody if verdict.about == "everyone" else review.pool
     return f"{names} {'may be' if approved else 'will not be'} sent to {to} {long}."
 
 
@@ -391,7 +392,8 @@ def without_facts(lock: WithoutFacts) -> str:
     since = figures.moment(lock.since)
     until = "" if lock.until is None else figures.moment(lock.until)
     when = f"from {since} to {until}" if until else f"since {since}"
-    return f"locked {when}: {counted(lock.requests, 'request')} went bare" if lock.requests else ""
+    of = counted(lock.requests, "request")
+    return f"locked {when}: {of} left without facts" if lock.requests else ""
 
 
 def health(problems: int, notes: int, fine: str = "Nothing is wrong") -> str:

@@ -365,7 +365,7 @@ def test_whatever_becomes_of_the_daemon_the_request_goes() -> None:
         assert [each.body == body for each in service.asked] == [True, False, True, True]
     assert [each.rpartition("note: ")[2] for each in proxy.noted if "note: " in each][1:] == [
         "the vault is locked, so nothing is told; unlock it with `reticent unlock`",
-        "the vault was locked: 1 request went bare",
+        "the vault was locked: 1 request left without facts",
     ]
 
 

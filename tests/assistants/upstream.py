@@ -176,7 +176,9 @@ def proxied(
             assert process.stdout.read() == b""
             noted += process.stderr.read().decode().splitlines()
             others = [each for each in noted if not TIMED.match(each)]
-            assert all("so nothing is told; " in each or "went bare" in each for each in others)
+            assert all(
+                "so nothing is told; " in each or "left without facts" in each for each in others
+            )
             assert KEY not in "".join(noted)
             assert process.wait(PATIENCE) == 0
         finally:

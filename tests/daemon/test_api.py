@@ -260,8 +260,8 @@ def test_what_a_lock_cost_is_counted_and_said(opened: Home) -> None:
     assert [opened.calls.decide(SHOP).code for _ in range(3)] == ["locked"] * 3
     status = opened.calls.status()
     assert status.without_facts == WithoutFacts(since=since, requests=3)
-    assert status.notes == [f"locked since {moment(since)}: 3 requests went bare"]
-    assert "3 requests went bare" in str(opened.unlock().notes)
+    assert status.notes == [f"locked since {moment(since)}: 3 requests left without facts"]
+    assert "3 requests left without facts" in str(opened.unlock().notes)
     assert opened.calls.requests() == []
     opened.now += timedelta(hours=1)
     assert opened.calls.status().notes == []
