@@ -167,7 +167,7 @@ def test_it_lists_and_asks(
     assert (_files(user), len(memory.kept)) == (before, 1)
     done = answering("purge")
     assert (done.code, _files(user)) == (0, {"notes.txt", "copy.db"})
-    assert f"too:\n  {user}/copy.db\n" in done.out
+    assert f"stay:\n  {user}/copy.db\n" in done.out
     assert "Other backups that you made stay where they are." in done.out
 
 
