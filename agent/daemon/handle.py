@@ -380,7 +380,8 @@ def record(considered: Considered, agent: Agent, by: Asker) -> int | None:
 
 def summarised(decision: Decision, situation: Situation, people: float) -> Summary:
     """Summarise an answer; ``people``: who agree with all that the pool holds."""
-    waiting = [decision.called(name) for name in decision.waiting]
+    pending = () if decision.pending is None else decision.waiting
+    waiting = [decision.called(name) for name in pending]
     outcomes = {each.name: each for each in decision.outcomes}
     return Summary(
         pool=situation.ruling.pool,
@@ -391,7 +392,7 @@ def summarised(decision: Decision, situation: Situation, people: float) -> Summa
         pending=waiting,
         titles={
             **{name: outcomes[name].title for name in decision.disclosed},
-            **{decision.called(name): outcomes[name].title for name in decision.waiting},
+            **{decision.called(name): outcomes[name].title for name in pending},
         },
         why="" if decision.disclosed else why_nothing(decision),
         because=[
