@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
-from signal import SIGINT, getsignal, signal
+from signal import SIGINT, raise_signal, signal
 from socket import create_connection
 from struct import pack
 from tempfile import TemporaryFile
-from threading import current_thread, main_thread
+from threading import Event
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -61,7 +61,8 @@ def connected(master: str) -> ibis.BaseBackend:
     """Spark on this machine, for "local", or on a cluster; BuildError if it does not start.
 
     ``master``: "local", or the address of a cluster's master; UsageError for any other text. Spark
-    takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`.
+    takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`. It starts in the
+    main thread only.
     """
     address = _MASTER.fullmatch(master)
     if not address:
@@ -80,11 +81,16 @@ def connected(master: str) -> ibis.BaseBackend:
     with TemporaryFile() as log:  # of what Java prints as long as it runs
         try:
             if SparkSession.getActiveSession() is None:
-                handler = getsignal(SIGINT)
-                java = launch_gateway(conf, {"stdout": log, "stderr": log})
+                came = Event()
+                handler = signal(SIGINT, lambda *_: came.set())  # left halfway, Java would hang
+                try:
+                    java = launch_gateway(conf, {"stdout": log, "stderr": log})
+                finally:
+                    signal(SIGINT, handler)
+                if came.is_set():
+                    raise_signal(SIGINT)
                 SparkContext(conf=conf, gateway=java)
-                if current_thread() is main_thread():
-                    signal(SIGINT, handler)  # ours again: Java ends with this process
+                signal(SIGINT, handler)  # ours again: Java ends with this process
             backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
         except (PySparkException, Py4JError) as error:
             log.seek(0)

@@ -251,15 +251,20 @@ def shuffled(folder: Path) -> set[str]:
 
 
 @pytest.mark.spark
-def test_ctrl_c_stops_a_build(tmp_path: Path) -> None:
-    """With the words of every command, and none of Spark's own."""
+@pytest.mark.parametrize("started_up", [False, True])
+def test_ctrl_c_stops_a_build(tmp_path: Path, *, started_up: bool) -> None:
+    """With the words of every command, and none of Spark's own; Java ends too, even if starting."""
     tables, out = many(tmp_path, 4_000, mixed=False), tmp_path / "m.safetensors"
     build = [*command(tables), "--out", f"{out}", "--min-users", "1"]
     log, local = tmp_path / "build.log", tmp_path / "local"
     with started([*build, "--spark", "local"], log, local) as running:
-        until(partial(shuffled, local), "a first result", PATIENCE)
+        java = ["/usr/bin/pgrep", "--pgroup", f"{running.pid}", "java"]
+        until(lambda: subprocess.call(java) == 0, "Java", PATIENCE)
+        if started_up:
+            until(partial(shuffled, local), "a first result", PATIENCE)
         running.send_signal(signal.SIGINT)
         assert running.wait(PATIENCE) == INTERRUPTED
+        until(lambda: subprocess.call(java) == 1, "the end of Java", PATIENCE)
     hint = "no file is half-written; run it again"
     assert log.read_text() == f"reticent: error: interrupted\nreticent: hint: {hint}\n"
     assert not out.exists()
