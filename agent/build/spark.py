@@ -10,6 +10,7 @@ from socket import create_connection
 from struct import pack
 from tempfile import TemporaryFile
 from threading import Event
+from time import monotonic, sleep
 from typing import Any
 from warnings import catch_warnings, simplefilter
 
@@ -29,6 +30,7 @@ with catch_warnings():
     from pyspark.sql import SparkSession
 
 PATIENCE = 4.0  # seconds, for a master to answer; Spark would try for over a minute
+BUSY = 25.0  # seconds, for its workers to start; Spark would wait for ever
 # A StreamRequest of Spark's network protocol: the length of all, its type, that of a name, a name.
 _ASKS = pack(">qbi8s", 21, 6, 8, b"/files/-")
 _MASTER = re.compile(r"local|yarn|k8s://.+|spark://([^/]+:[0-9]{1,5})")
@@ -91,7 +93,16 @@ def connected(master: str) -> ibis.BaseBackend:
                     raise_signal(SIGINT)
                 SparkContext(conf=conf, gateway=java)
                 signal(SIGINT, handler)  # ours again: Java ends with this process
-            backend.do_connect(SparkSession.builder.config(conf=conf).getOrCreate())
+            session = SparkSession.builder.config(conf=conf).getOrCreate()
+            backend.do_connect(session)
+            dynamic = session.conf.get("spark.dynamicAllocation.enabled", "false") == "true"
+            end, spark = monotonic() + BUSY, session.sparkContext._jsc.sc()  # noqa: SLF001
+            # One is this process itself.
+            while address[1] and not dynamic and spark.getExecutorMemoryStatus().size() <= 1:
+                if monotonic() > end:
+                    hint = "start one, or ask for less memory or fewer cores"
+                    raise BuildError("the master has no free worker", hint, master)
+                sleep(0.2)
         except (PySparkException, Py4JError) as error:
             log.seek(0)
             ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace

@@ -271,17 +271,21 @@ def test_ctrl_c_stops_a_build(tmp_path: Path, *, started_up: bool) -> None:
 
 
 @pytest.mark.spark
-def test_a_spark_that_does_not_start_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("setting", "what"),
+    [("driver.memory 1k", "Too small maximum heap"), ("executor.memory 8g", "no free worker")],
+)
+def test_a_spark_that_does_not_start_says_why(setting: str, what: str, tmp_path: Path) -> None:
     """In one sentence, of all that Java prints."""
     tables, log = many(tmp_path, 400, mixed=False), tmp_path / "build.log"
     (tmp_path / "conf").mkdir()
-    (tmp_path / "conf/spark-defaults.conf").write_text("spark.driver.memory 1k\n")
-    build = [*command(tables), "--spark", "local", "--out", f"{tmp_path / 'm.safetensors'}"]
-    with started(build, log, tmp_path) as running:
-        assert running.wait(PATIENCE) == 1
-    error, hint = log.read_text().splitlines()
-    assert error == "reticent: error: Spark does not start: Too small maximum heap"
-    assert "install Java 17 or newer" in hint
+    (tmp_path / "conf/spark-defaults.conf").write_text(f"spark.{setting}\n")
+    with cluster(tmp_path) as (address, _):
+        build = [*command(tables), "--spark", address, "--out", f"{tmp_path / 'm.safetensors'}"]
+        with started(build, log, tmp_path) as running:
+            assert running.wait(PATIENCE) == 1
+    error, _hint = log.read_text().splitlines()
+    assert error.endswith(what)
 
 
 @pytest.mark.spark
