@@ -8,12 +8,14 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from weakref import finalize
 
 import ibis
+import msgspec
 import pyarrow as pa
 from pyarrow.dataset import Dataset, HivePartitioning, dataset
 from pyarrow.fs import S3FileSystem
@@ -24,8 +26,8 @@ from agent.files import missing
 FORMATS = (".csv", ".csv.gz", ".parquet")
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
 _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
-_LINE = re.compile(r"CSV Error on Line: (\d+)")  # as DuckDB has it
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
+_FAILURES = msgspec.toml.decode((files("agent.build") / "failures.toml").read_bytes())["failure"]
 S3 = "s3a://"
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
@@ -50,21 +52,6 @@ def connected(spark: str | None = None) -> ibis.BaseBackend:
     )
     finalize(connection, rmtree, folder, ignore_errors=True)
     return connection
-
-
-def failures(backend: ibis.BaseBackend) -> tuple[type[Exception], ...]:
-    """The exceptions that an engine raises where it cannot compute something."""
-    import duckdb
-
-    duck: tuple[type[Exception], ...] = duckdb.Error, OSError  # the latter of an object store
-    return duck if backend.name == "duckdb" else backend.failures
-
-
-def reason(error: Exception) -> str:
-    """An engine's message in one line, without the kind of its error."""
-    cause = getattr(error, "java_exception", error)  # else which of its calls failed
-    text = _KIND.sub("", str(cause)).strip().partition("\n")[0].rstrip(".")
-    return f"{text[:1].lower()}{text[1:200]}"
 
 
 def address_of(path: Path) -> str | None:
@@ -98,9 +85,7 @@ def partitions(path: Path, backend: ibis.BaseBackend) -> list[str]:
         return _keys(map(str, files_of(path)), str(path))
     if backend.name == "duckdb":
         return _keys(stored(address).files, address.removeprefix(S3))
-    from agent.build.spark import files_at
-
-    return _keys(files_at(backend, address), address)
+    return _keys(backend._session.read.parquet(address).inputFiles(), address)  # noqa: SLF001
 
 
 def _keys(names: Iterable[str], place: str) -> list[str]:
@@ -134,9 +119,7 @@ def parquet(backend: ibis.BaseBackend, path: Path) -> ibis.Table:
     if duck:
         table = backend.read_parquet(names, hive_partitioning=bool(keys), hive_types_autocast=False)
     else:
-        from agent.build.spark import scanned
-
-        table = scanned(backend, str(path) if keys and not address else None, names)
+        table = backend.scanned(str(path) if keys and not address else None, names)
     # Of a folder further up, which is no part of the table.
     above = {part.partition("=")[0] for part in path.absolute().parts if "=" in part}
     return table.drop(*(above.difference(keys) & {*table.columns} if keys else ()))
@@ -153,7 +136,7 @@ def header_of(connection: ibis.BaseBackend, path: Path) -> list[str]:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
             header = next(csv.reader(file), None)
     except (OSError, EOFError, UnicodeError, csv.Error, zlib.error) as error:
-        raise _no_table(path, error) from error
+        raise _failure(error, path, str(error)) from error
     if header is None:
         raise BuildError("the table is empty", "give a table with a first row of names", str(path))
     return header
@@ -180,12 +163,14 @@ def is_parquet(path: Path) -> bool:
 @contextmanager
 def reading(backend: ibis.BaseBackend, path: Path | None = None) -> Iterator[None]:
     """Raise BuildError where an engine finds a file to be damaged meanwhile, or cannot compute."""
+    import duckdb
+
+    # Also of Arrow, which reads for DuckDB from a store and takes the results of both.
+    kinds = duckdb.Error, OSError, UnicodeError, pa.ArrowException
     try:
         yield
-    except failures(backend) as error:
-        what = f"the tables could not be computed: {reason(error)}"
-        hint = "check that the files are whole, and that there is room in memory and on the disk"
-        raise _no_table(path, error) if path else BuildError(what, hint) from error
+    except (*kinds, *getattr(backend, "failures", ())) as error:
+        raise _failure(error, path, getattr(backend, "cause", str)(error)) from error
 
 
 def check_path(path: Path, *, spark: bool) -> None:
@@ -213,10 +198,16 @@ def check_path(path: Path, *, spark: bool) -> None:
         raise UsageError("Spark reads parquet files only", hint, str(path))
 
 
-def _no_table(path: Path, error: Exception) -> BuildError:
+def _failure(error: Exception, path: Path | None, text: str) -> BuildError:
+    """The error for what an engine or a file says."""
+    where = None if path is None else address_of(path) or str(path)
+    for each in _FAILURES:
+        if match := re.search(each["pattern"], f"{type(error).__name__}: {text}", re.DOTALL):
+            return BuildError(match.expand(each["what"]), each["hint"], where)
+    text = _KIND.sub("", text).strip().partition("\n")[0].rstrip(".")
+    text = f"{text[:1].lower()}{text[1:200]}"
+    if path is None:
+        hint = "check that the files are whole, and that there is room in memory and on the disk"
+        return BuildError(f"the tables could not be computed: {text}", hint)
     hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
-    if address_of(path):
-        hint = "check the address and your credentials; with --spark, s3a needs Spark's hadoop-aws"
-    line, where = _LINE.search(str(error)), address_of(path) or str(path)
-    what = f"line {line[1]} is not a row of the table" if line else f"not a table: {reason(error)}"
-    return BuildError(what, hint, where)
+    return BuildError(f"not a table: {text}", hint, where)

@@ -34,14 +34,22 @@ BUSY = 25.0  # seconds, for its workers to start; Spark would wait for ever
 # A StreamRequest of Spark's network protocol: the length of all, its type, that of a name, a name.
 _ASKS = pack(">qbi8s", 21, 6, 8, b"/files/-")
 _MASTER = re.compile(r"local|yarn|k8s://.+|spark://([^/]+:[0-9]{1,5})")
-_SETTINGS = (files("agent.build") / "spark.toml").read_bytes()
-SETTINGS = msgspec.toml.decode(_SETTINGS, type=dict[str, dict[str, str]])
+SETTINGS = msgspec.toml.decode((files("agent.build") / "spark.toml").read_bytes())
 
 
 class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
     """Tables go by way of Arrow: in pandas, integers with NULL would be floating-point."""
 
     failures = PySparkException, Py4JError
+
+    @staticmethod
+    def cause(error: Exception) -> str:
+        """What Java says went wrong first, without the names of its classes."""
+        text, java = "", getattr(error, "java_exception", getattr(error, "_origin", None))
+        while java is not None:
+            message = java.getMessage() or ""
+            text, java = message if " " in message else text, java.getCause()
+        return re.sub(r"^([\w$]+(\.[\w$]+)+: )+", "", text or str(error))
 
     def _register_in_memory_table(self, op: Any) -> None:  # noqa: ANN401  (of Ibis)
         frame = self._session.createDataFrame(op.data.to_pyarrow(op.schema))
@@ -58,6 +66,13 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
         rows = self._session.sql(self.compile(table)).toArrow()
         return expr.__pyarrow_result__(PyArrowData.convert_table(rows, table.schema()))
 
+    def scanned(self, base: str | None, names: Sequence[str]) -> ibis.Table:
+        """The table in parquet files; ``base``: the folder below which partitions lie."""
+        read = self._session.read  # Ibis takes one path only
+        frame = (read if base is None else read.option("basePath", base)).parquet(*names)
+        frame.createOrReplaceTempView(name := ibis.util.gen_name("parquet"))
+        return self.table(name)
+
 
 def connected(master: str) -> ibis.BaseBackend:
     """Spark on this machine, for "local", or on a cluster; BuildError if it does not start.
@@ -71,8 +86,7 @@ def connected(master: str) -> ibis.BaseBackend:
         hint = "give --spark local or --spark spark://HOST:7077"
         raise UsageError("not the address of a Spark master", hint, master)
     if address[1] and not any(map(_answers, address[1].split(","))):
-        what = f"no Spark master answers at {master}"
-        raise BuildError(what, "start it, check the address, or use --spark local")
+        raise BuildError("no Spark master answers", "start it, or check the address", master)
     local = master == "local"
     conf = SparkConf().setAppName("reticent").setMaster("local[*]" if local else master)
     conf.setAll((SETTINGS["anywhere"] | (SETTINGS["local"] if local else {})).items())
@@ -108,10 +122,9 @@ def connected(master: str) -> ibis.BaseBackend:
             ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace
             lines = log.read().decode(errors="replace").splitlines() if ended else []
             lines = [line for line in lines if line[:1].strip()]
-            cause = str(getattr(error, "java_exception", error)).partition("\n")[0]
+            cause = [Spark.cause(error).partition("\n")[0], *lines][-1][:200]
             hint = "install Java 17 or newer, or check your settings of Spark"
-            what = f"Spark does not start: {[cause, *lines][-1][:200]}"
-            raise BuildError(what, hint) from error
+            raise BuildError(f"Spark does not start: {cause}", hint) from error
     return backend
 
 
@@ -123,17 +136,3 @@ def _answers(address: str) -> bool:
         master.sendall(_ASKS)
         return master.recv(1) in (b"\0", b"\x15")
     return False
-
-
-def files_at(backend: ibis.BaseBackend, address: str) -> list[str]:
-    """The addresses of the files below an address."""
-    return list(backend._session.read.parquet(address).inputFiles())  # noqa: SLF001  (no other way)
-
-
-def scanned(backend: ibis.BaseBackend, base: str | None, names: Sequence[str]) -> ibis.Table:
-    """The table in parquet files; ``base``: the folder below which partitions lie."""
-    reader = backend._session.read  # noqa: SLF001  (Ibis takes one path only)
-    frame = (reader if base is None else reader.option("basePath", base)).parquet(*names)
-    name = ibis.util.gen_name("parquet")
-    frame.createOrReplaceTempView(name)
-    return backend.table(name)

@@ -154,8 +154,7 @@ def open_tables(
             for column, kind in raw.schema().items() if backend.name != "duckdb" else ():
                 alike = kind.is_string() or kind.is_integer() or kind.is_boolean() or kind.is_date()
                 if not (alike or kind.is_null() or column in numbers):
-                    what = f"column {column!r} holds {kind}"
-                    what = f"{what}, which engines write differently as text"
+                    what = f"column {column!r} holds {kind}, which engines write differently"
                     raise BuildError(what, "write it as text, or leave out --spark", str(path))
             table = raw.cast(dict.fromkeys(raw.columns, "string"))
             remote = address_of(path) is not None and backend.name == "duckdb"

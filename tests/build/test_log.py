@@ -117,7 +117,7 @@ BAD: tuple[tuple[dict[str, str | bytes], str, str], ...] = (
         "7 are the most",
     ),
     ({"sites": SITES.replace("arts", "art")}, "unknown topic 'art'", "did you mean 'arts'?"),
-    ({"log": LOG.encode("utf-16")}, "not a table", "in UTF-8"),
+    ({"log": LOG.encode("utf-16")}, "a text is not", "in UTF-8"),
 )
 
 

@@ -209,8 +209,9 @@ BAD: tuple[tuple[str | bytes, str, str, str], ...] = (
     ("user,region\n1,a\tb\n", EVENTS, "attribute 'region': the value 'a\\tb' has", "clean"),
     (USERS, 'user,query,intent\n1,tea,"a\nb"\n', "the intent 'a\\nb' has a control", "clean"),
     (USERS + "5,town,more\n", EVENTS, "line 5 is not a row", "in UTF-8"),
-    (USERS.encode() + b"5,\xff\xfe\n", EVENTS, "not a table", "in UTF-8"),
-    (bytes(range(256)) * 20, EVENTS, "not a table", "in UTF-8"),
+    (USERS.encode() + b"5,\xff\xfe\n", EVENTS, "a text is not in UTF-8", "in UTF-8"),
+    (USERS.encode() + b"\n" * 9_000 + b"5,\xff\xfe\n", EVENTS, "line 9005 is not in", "in UTF-8"),
+    (bytes(range(256)) * 20, EVENTS, "a text is not in UTF-8", "in UTF-8"),
 )
 BAD_PATHS = (
     ("user.csv", UsageError, "no such file", "users.csv"),
