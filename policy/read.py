@@ -202,8 +202,7 @@ def opened(path: Path, check: Check | None = None) -> Opened:
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {reason(error)}", MISSING) from None
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        hint = "save the file as UTF-8"
+        line, hint = data[: error.start].count(b"\n") + 1, "save the file as UTF-8"
         raise UsageError(f"{path} is not UTF-8 text, line {line}", hint) from None
 
 

@@ -406,8 +406,7 @@ def named_host(text: str, groups: Groups) -> str:
 
 def bare(name: str) -> UsageError:
     """The error for a name without a dot that no group has, with the assistant it may mean."""
-    near = meant_by(name)
-    hint = "write its domain, or add it to a group in the policy"
+    near, hint = meant_by(name), "write its domain, or add it to a group in the policy"
     hint = f"did you mean {near}?" if near else hint
     return UsageError(f"{name!r} is no recipient: it has no dot", hint)
 

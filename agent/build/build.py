@@ -130,8 +130,7 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
         people = replace(people, pairs=pair_people(people, cards))
     blocks = masks_of(observations.blocks, observations.attributes)
     people = replace(people, donors=observations.donors, blocks=blocks)
-    anonymity_set = AnonymitySet(people, cards)
-    rows = [query.rows for query in queries]
+    anonymity_set, rows = AnonymitySet(people, cards), [query.rows for query in queries]
     everything = range(len(anonymity_set.cards))
     paired = len(rows) * len(pairs(len(everything))) <= MOST_PAIRS
 

@@ -131,8 +131,7 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
     labels = np.concatenate([np.arange(queries), intended, np.full(len(others), queries)])
     intents, of_intent = np.unique(others, return_inverse=True)
     folds = np.concatenate([_folds(phrasings), _folds(intents.tolist())[of_intent]])
-    scores = np.empty((len(folds), queries + 1))
-    topics = bool(texts.helped)
+    scores, topics = np.empty((len(folds), queries + 1)), bool(texts.helped)
     with threadpool_limits(1):  # with more, the last bits depend on how many there are
         every = texts.every(titles)
         vectors = request_vectors(every)[:, OWN:] if topics else encode(every)

@@ -130,8 +130,7 @@ def demo() -> Output:
     """
     world = world_of([*map(read, shipped_models())])
     story = Story(PROFILE, world, Facts.of(WORDS, world)).tell(REQUESTS, TERMS)
-    world = story.world
-    recipients = [*dict.fromkeys(each for each, _ in REQUESTS)]
+    world, recipients = story.world, [*dict.fromkeys(each for each, _ in REQUESTS)]
     begins = (
         f"{NAME}, a fictional nurse and mother of two, has told reticent {FACTS} facts about "
         f"herself. She asks {len(REQUESTS)} things of {len(recipients)} sites. With each, reticent "

@@ -225,7 +225,6 @@ def chosen(text: str, names: Sequence[str]) -> str:
         return alike[0]
     if text.isascii() and text.isdecimal() and 1 <= int(text) <= len(names):
         return names[int(text) - 1]
-    near = nearest(text, names)
-    hint = f"type a number from 1 to {len(names)}, or a name"
+    near, hint = nearest(text, names), f"type a number from 1 to {len(names)}, or a name"
     hint = hint if near is None else f"did you mean {near!r}?"
     raise UsageError(f"{text!r} is not one of these", hint)

@@ -381,8 +381,7 @@ class PolicyFile:
         And have the file read again, which may name what no model has. ``read``: reads a text by a
         model; ``facts``: those that a rule may name by its id.
         """
-        self.active = ActivePolicy(self.policy, models, read, facts)
-        self._seen = UNREAD
+        self.active, self._seen = ActivePolicy(self.policy, models, read, facts), UNREAD
 
     def status(self, today: date) -> PolicyStatus:
         """Describe the file, and whether there are rules in force, with which limits."""

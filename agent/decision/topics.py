@@ -79,8 +79,7 @@ class Judgements:
         ``shares``: pi_t by topic; ``helpful``: of each attribute, or of each for each topic,
         whether it counts; None for all.
         """
-        parts = self.parts[[*shares]]
-        bits = self.bits[[*shares]] * [*shares.values()]
+        parts, bits = self.parts[[*shares]], self.bits[[*shares]] * [*shares.values()]
         return Coverage(bits, parts if helpful is None else np.where(helpful, parts, 0.0))
 
     def mean(self, *, filtered: bool = False) -> Coverage:

@@ -106,8 +106,7 @@ def _proposal(
     words: str, vector: Vectors, chances: Vectors, topics: Vectors, model: Model, now: datetime
 ) -> Proposal:
     name, value, chance = _kind_of(words, chances, model, now.year)
-    attribute = model.attributes[model.index(name)]
-    shares = shares_of(name, model)
+    attribute, shares = model.attributes[model.index(name)], shares_of(name, model)
     common = shares[value] if value else float(np.median([*shares.values()]))
     exactness = EXACTNESS[details(words, name, model)]
     order = [int(at) for at in np.argsort(-topics, kind="stable") if topics[at] >= LEAST_HELP]

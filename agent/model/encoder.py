@@ -45,8 +45,7 @@ def encode(texts: Sequence[str], *, question: bool) -> NDArray[np.float32]:
     time; among others it may differ in the last bits. Many texts are read by two threads.
     """
     pieces = [pieces_of(each) for each in texts]
-    vectors = np.empty((len(texts), DIMENSIONS), np.float32)
-    sizes = [*map(len, pieces)]
+    vectors, sizes = np.empty((len(texts), DIMENSIONS), np.float32), [*map(len, pieces)]
     order = sorted(range(len(texts)), key=sizes.__getitem__)
     alike = ([*some] for _, some in groupby(order, sizes.__getitem__))
     batches = [some[at : at + BATCH] for some in alike for at in range(0, len(some), BATCH)]

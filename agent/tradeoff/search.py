@@ -75,8 +75,7 @@ def branch_and_bound(state: LocalSearch, nodes: int, *, submodular: bool) -> tup
         visited += 1
         rest = state.possible(chosen, open_)
         state.extend(chosen, rest)
-        base = state.value(chosen)
-        gains = [state.gain(chosen, each) for each in rest]
+        base, gains = state.value(chosen), [state.gain(chosen, each) for each in rest]
         for gain, each in zip(gains, rest, strict=True):
             if submodular:
                 state.notice(gain, state.gain(0, each))

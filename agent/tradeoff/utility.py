@@ -226,8 +226,7 @@ class PlugIn(Utility):
         if not shrinkage >= 0:
             raise ValueError(f"a shrinkage is not negative: {shrinkage}")
         self._rows, self._shrinkage = rows, shrinkage
-        self._groups = groups
-        counts = np.bincount(rows.intent, minlength=rows.intents)
+        self._groups, counts = groups, np.bincount(rows.intent, minlength=rows.intents)
         prior = (counts + 0.5) / (len(rows.intent) + rows.intents / 2)
         self._pull = shrinkage * prior
         self._prior_entropy = float(_entropies(prior[np.newaxis, :])[0])

@@ -137,8 +137,7 @@ class Help(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """Say first what is focused, then what can be done; on the border, how to leave."""
         with VerticalScroll(id="help", classes="dialog") as dialog:
-            dialog.border_title = TITLES[self._where]
-            dialog.border_subtitle = WAY_OUT
+            dialog.border_title, dialog.border_subtitle = TITLES[self._where], WAY_OUT
             tooltip = self._focused.tooltip if self._focused else None
             if tooltip:
                 yield Static(Content(str(tooltip)), classes="lead")

@@ -38,8 +38,7 @@ class Link:
     """
 
     def __init__(self, path: Path, start: Callable[[], None]) -> None:
-        self._start = start
-        self._pool = ThreadPoolExecutor(CALLERS, "reticent-call")
+        self._start, self._pool = start, ThreadPoolExecutor(CALLERS, "reticent-call")
         self._ended = threading.Event()
         self._clients = {each: Client(path, attended=each) for each in (True, False)}
         self._followed = Client(path, attended=False)  # closed whenever the daemon is lost

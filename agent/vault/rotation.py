@@ -43,8 +43,7 @@ def rotate(store: Store, passphrase: str, chance: Chance) -> tuple[Key, str | No
     new code is in the file, it is returned whatever happens.
     """
     key, vault_id = Key(chance(KEY_BYTES)), store.seals.vault_id
-    old = slots.read_slots(store.database)
-    secret = Secret("passphrase", passphrase)
+    old, secret = slots.read_slots(store.database), Secret("passphrase", passphrase)
     mine = [row for row, _ in slots.data_keys(old, secret, vault_id)]
     if not mine:
         raise slots.wrong_secret(secret)

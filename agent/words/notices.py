@@ -126,8 +126,7 @@ def asks(review: Review, titles: Titles = NONE) -> str:
         where = "" if review.search is None else f" for searches at {review.search}"
         return f"{review.recipient} asks for {names}{where}"
     about = f", for {review.query!r}" if review.query else ""
-    figures = would_bring(review.more_bits, review.people_left)
-    to = review.recipient
+    figures, to = would_bring(review.more_bits, review.people_left), review.recipient
     to += f" (and {review.pool})" if review.pool != to else ""
     once = f"Or once for all: {family_facts(review)}" if review.families else ""
     return f"Send {names} to {to}{about}? {'. '.join(filter(None, (figures, once)))}".rstrip()

@@ -123,8 +123,7 @@ def test_commands_print_what_is_written_down(
     monkeypatch.chdir(tmp_path)
     shutil.copy(village, tmp_path)
     (tmp_path / "policy.toml").write_text(RIGHT)
-    places = {tmp_path: ".", home: "~/reticent"}
-    shown = [before]
+    places, shown = {tmp_path: ".", home: "~/reticent"}, [before]
     for said in commands(text):
         monkeypatch.setattr("sys.stdin", Lines(said))
         if usual:
