@@ -232,7 +232,8 @@ def ask_first_facts(world: Model) -> tuple[Fact, ...]:
     The facts of the first model come first: it is of what everybody does.
     """
     say(TEXTS["about_you"])
-    every = most_useful(world, concerned(world), asked_uses(), country_of_locale().get(COUNTRY, ""))
+    uses = asked_uses()
+    every = most_useful(world, concerned(world), uses, country_of_locale().get(COUNTRY, ""))
     useful = [each for each in every if each.name not in TOLD_ANYWAY]
     easy = [each for each in useful if each.attributes[0][1].sensitivity <= questions.HARMLESS]
     first = sorted(easy[:DOZEN], key=lambda kind: kind.concept not in world.every[0].by_concept)

@@ -53,7 +53,8 @@ class Machine:
 
     def support(self, place: str) -> Path:
         """Locate what a program keeps below the user's configuration, as the system has it."""
-        return self.home / "Library/Application Support" if self.mac else self.configuration / place
+        support = self.home / "Library/Application Support" if self.mac else self.configuration
+        return support / place
 
 
 @dataclass(frozen=True, slots=True)

@@ -372,7 +372,8 @@ def prepare(context: Context) -> Prepared:
     filled, ruled = context.filled, dict(terms.facts)
     forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
     asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
-    waiting = asks & open_ & ~forced & ~anonymity_set.disclosed & ~mask_of(terms.changed, model)
+    settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
+    waiting = asks & open_ & ~forced & ~settled
     own_bits = {model.index(name): each for name, each in terms.sensitivity}
     bits = {**dict(enumerate(model.sensitivities)), **filled.prices, **own_bits}
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day

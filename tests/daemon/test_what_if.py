@@ -191,7 +191,7 @@ def test_the_change_is_said() -> None:
     assert found.weighed.breaks == "k"
     assert [each.label for each in found.lines][:3] == ["today", "read as", "helps"]
     without = weighed(WhatIf(entry=1, drop=["gender"]), MONDAY + SECOND, agent)
-    assert without.headline.startswith("Without Gender: -0.")
+    assert " bits less useful; about 3" in without.headline.removeprefix("Without Gender: 0.0")
     plain = weighed(WhatIf(entry=1, add=["gender"]), MONDAY + SECOND, agent)
     left = f"{vault.disclosures[0].people_left} people still look like you"
     assert plain.headline.startswith(f"It sent Gender; about {left}. By today's rules: 0.")

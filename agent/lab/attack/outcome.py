@@ -92,7 +92,8 @@ class Reasoner:
         producing, ended = np.arange(len(self._people)), set[int]()
         candidates, masks = [], []
         for question, chosen, disclosed in requests_of(self._agent.chosen, self._model, person):
-            candidates.append(self._those_who_say(chosen.order, question, person, producing, ended))
+            producing = self._those_who_say(chosen.order, question, person, producing, ended)
+            candidates.append(producing)
             masks.append(disclosed)
         agreeing = list(consistent(masks, person, self._people))
         return Remaining(
