@@ -40,6 +40,7 @@ NAME = "reticent"  # of the distribution
 FEW = 12  # names that a hint lists
 LISTS = {  # what lists the names of a kind
     **dict.fromkeys(("fact", "topic"), "`reticent model info` lists all that models know"),
+    "recipient or fact": "`reticent model info` lists facts, `requests recipients` others",
     **dict.fromkeys(("key", "setting"), "policy/FORMAT.md lists them all"),
     "command": "`reticent --help` lists all commands",
 }

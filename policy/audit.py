@@ -95,12 +95,12 @@ def idle(
     return tuple(problems)
 
 
-def misspelt(policy: Policy, names: Sequence[str]) -> tuple[Remark, ...]:
+def misspelt(policy: Policy, names: Sequence[str], today: date) -> tuple[Remark, ...]:
     """A remark on each name in the file that is probably meant for one of ``names``.
 
     And on each rule by which no site at all is sent anything, so that searches can be put in order.
     """
-    auditor = _Auditor(policy, names, date.min, ())
+    auditor = _Auditor(policy, names, today, ())
     both = (auditor.strangers, auditor.silencing)
     remarks = [each for rule in auditor.rules for of in both for each in of(rule)]
     return tuple(each for each in remarks if each.hint.startswith((MEANT, FOR_SEARCHES)))
@@ -171,7 +171,8 @@ class _Auditor:
 
     def silencing(self, rule: Rule) -> Iterator[Remark]:
         """Yield a remark on a rule that has results ordered here, and holds for all sites."""
-        if rule.settings.get("results") == "rerank" and not (rule.recipients or rule.groups):
+        everywhere = not (rule.recipients or rule.groups or rule.is_over(self._today))
+        if everywhere and rule.settings.get("results") == "rerank":
             what = "'rerank' holds for every site, so each is sent nothing, search or not"
             yield self._remark(rule, ("results",), what, FOR_SEARCHES)
 

@@ -101,7 +101,7 @@ def read_topics(note: TopicsNote) -> tuple[list[Topic], Floats]:
     known = {*alike, *(each.id for some in alike.values() for each in some)}
     for unknown in (*note.merge, *note.merge.values()):
         if unknown not in known:
-            raise UsageError.unknown("topic", unknown, alike)
+            raise UsageError.unknown("topic of the file", unknown, alike)
     topics = []
     for name, some in alike.items():
         texts = {*chain.from_iterable(each.phrasings for each in some)}

@@ -124,8 +124,7 @@ def sign(path: Path, key: Path) -> Output:
     if is_new:
         read(path)  # before a key is made for it in vain
         generate_key(key)
-    signature = sign_file(path, key)
-    public = maker(path, read(path))
+    signature, public = sign_file(path, key), maker(path, read(path))
     text = f"Wrote a new private key to {key}. " if is_new else ""
     text += f"Wrote {signature}; distribute it with {path}. Signed with the public key:"
     record = {"path": str(path), "signature": str(signature), "key": public}

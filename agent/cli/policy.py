@@ -120,7 +120,7 @@ def check_policy(policy: Policy, models: Sequence[Model]) -> None:
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
     """Show a note for each name in a policy that probably misspells an attribute of the models."""
-    for each in misspelt(policy, [*attributes_of(models, models)]):
+    for each in misspelt(policy, [*attributes_of(models, models)], today()):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 
 

@@ -203,7 +203,7 @@ def ask_place(text: str, name: str) -> Mapping[str, str]:
     if len(places) > 1:
         say("Several places are called so:")
         return places.get(pick("Number, or Enter for none", [*places], [*places]) or "", NONE)
-    if not places and name != COUNTRY and not text.isdecimal():
+    if not places and name != COUNTRY:
         say(f"No city of that name is known: {HINT}.")
     for title in places:
         say(f"Understood: {title}.")

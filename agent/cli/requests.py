@@ -244,7 +244,8 @@ def _knows(recipient: str) -> Output:
         waiting = [each for each in client.call("reviews") if each.pool == answer.pool]
         titles, some = titles_of(client), client.call("recipients")
     hint = "" if answer.values else likely(recipient, some)
-    if not (answer.requests or waiting) and recipient.replace("-", "_").isidentifier():
+    bare = recipient.replace("-", "_").isidentifier() and answer.pool[:1] != "@"
+    if bare and not (answer.requests or waiting):
         raise UsageError.unknown("recipient or fact", recipient, [*titles, *(e.pool for e in some)])
     rows = []
     for name, value in answer.values.items():

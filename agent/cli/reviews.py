@@ -15,7 +15,7 @@ from agent.cli.options import FACT, Output, answers, known, option
 from agent.cli.printing import facts, note, page, paragraph, texts
 from agent.cli.prompts import Command
 from agent.decision.values import Decision
-from agent.errors import LockedError, UsageError
+from agent.errors import LockedError, ReticentError, UsageError
 from agent.wire.base import MOST_DAYS, Undone
 from agent.wire.client import Client
 from agent.wire.decide import Ask
@@ -144,12 +144,14 @@ def held_back(review: Review, word: Word, client: Client) -> Iterator[str]:
     """Yield for what was approved, and will not be sent with a request like this one now, why."""
     if review.kind != "ask" or word.disclose != "auto":
         return
-    decision: Decision = client.call("explain", Ask(query=review.query, recipient=review.recipient))
-    out = (e for e in decision.outcomes if not e.disclosed and e.reason != "waits for you")
-    for each in out:
-        if decision.called(each.name) in (word.names or review.names):
-            because = why(each.reason, each.rule, each.limit, decision.fewest)
-            yield f"At present {each.title} will not be sent: {because}."
+    with suppress(ReticentError):  # the word stands all the same
+        ask = Ask(query=review.query, recipient=review.recipient)
+        decision: Decision = client.call("explain", ask)
+        out = (e for e in decision.outcomes if not e.disclosed and e.reason != "waits for you")
+        for each in out:
+            if decision.called(each.name) in (word.names or review.names):
+                because = why(each.reason, each.rule, each.limit, decision.fewest)
+                yield f"At present {each.title} will not be sent: {because}."
 
 
 def _waiting_for(

@@ -291,10 +291,12 @@ def _left_with(review: wire.Review, now: datetime, agent: Agent) -> float | None
 
     As it was expected when it was asked for, where that is not known.
     """
+    if review.kind != "ask":
+        return review.people_left
     with suppress(UndecidedError, UsageError):
         situation = situation_of(Ask(query=review.query, recipient=review.recipient), now, agent)
         model, reveal = situation.model, situation.vault.profile.reveal
-        if review.kind == "ask" and model.person_codes.keys() >= {*review.names}:
+        if model.person_codes.keys() >= {*review.names}:
             return left_by(reveal(review.names, model), situation)
     return review.people_left
 

@@ -35,21 +35,21 @@ class Size(NamedTuple):
 # Lines of code and files of Python in each room (DESIGN.md 3). An issue may raise one, by what it
 # states; nothing else does.
 BUDGETS = {
-    "agent": Size(431, 4),  # __init__, errors, files, paths
+    "agent": Size(432, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(507, 4),
     "agent/build": Size(2_955, 20),
-    "agent/cli": Size(4_309, 31),
-    "agent/daemon": Size(5_455, 33),
+    "agent/cli": Size(4_311, 31),
+    "agent/daemon": Size(5_457, 33),
     "agent/decision": Size(1_968, 12),
     "agent/facts": Size(456, 5),
-    "agent/lab": Size(2_706, 25),
+    "agent/lab": Size(2_705, 25),
     "agent/model": Size(1_781, 11),
     "agent/tradeoff": Size(2_930, 18),
     "agent/tui": Size(2_630, 20),
     "agent/vault": Size(2_294, 14),
     "agent/wire": Size(799, 7),
     "agent/words": Size(948, 7),
-    "policy": Size(2_326, 13),
+    "policy": Size(2_327, 13),
 }
 PRODUCT = Size(32_500, 224)  # less than the rooms together: not every room can be at its own
 OTHERS = {

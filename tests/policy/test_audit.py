@@ -151,9 +151,9 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
     text = f"[attributes]\nslary = {word}"
     assert _ruled(text) == {"gender": "auto", "salary": "never"}
     assert _ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
-    [remark] = misspelt(_policy_of(text), MODEL)
+    [remark] = misspelt(_policy_of(text), MODEL, TODAY)
     assert remark.hint == "did you mean 'salary'? until you correct it, it is not sent"
-    assert misspelt(_policy_of('results = "rerank"'), MODEL)  # is noted beside them
+    assert misspelt(_policy_of('results = "rerank"'), MODEL, TODAY)  # is noted beside them
 
 
 @pytest.mark.parametrize(

@@ -158,8 +158,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     draw, shares = np.random.default_rng(seed), np.array(sizes, dtype=np.float64)
     picked = draw.choice(len(sizes), PROBES, p=shares / shares.sum()) + 1
     sets = [union(draw.permutation(count)[:size].tolist()) for size in picked.tolist()]
-    objective = fresh(subject).objective(trade_off)
-    start = clock()
+    objective, start = fresh(subject).objective(trade_off), clock()
     for mask in sets:
         objective.value(mask)
     return Running(seconds, evaluations, sum(sizes), (clock() - start) / PROBES)
