@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 from agent.errors import Problem, UsageError
@@ -17,7 +17,6 @@ from policy.settings import OF_HOSTS, SETTINGS, shown
 from policy.toml_text import Key, dotted, line_of, lines_of
 
 MEANT = "did you mean"
-FOR_SEARCHES = "set it for each search, in a rule with its recipient"
 PARTED = {("rule",), ("together",)}  # whose parts are keys
 
 
@@ -95,15 +94,20 @@ def idle(
     return tuple(problems)
 
 
-def misspelt(policy: Policy, names: Sequence[str], today: date) -> tuple[Remark, ...]:
-    """A remark on each name in the file that is probably meant for one of ``names``.
+def pressing(policy: Policy, names: Sequence[str], today: date) -> tuple[Remark, ...]:
+    """The remarks to make unasked: on each name that is probably meant for one of ``names``.
 
     And on each rule by which no site at all is sent anything, so that searches can be put in order.
     """
     auditor = _Auditor(policy, names, today, ())
-    both = (auditor.strangers, auditor.silencing)
-    remarks = [each for rule in auditor.rules for of in both for each in of(rule)]
-    return tuple(each for each in remarks if each.hint.startswith((MEANT, FOR_SEARCHES)))
+    meant = (e for r in auditor.rules for e in auditor.strangers(r) if e.hint.startswith(MEANT))
+    return (*meant, *chain.from_iterable(map(auditor.silencing, auditor.rules)))
+
+
+def priced_sets(rule: Rule, attributes: Attributes) -> set[tuple[str, ...]]:
+    """The sets of different attributes, each sorted, that a price of several facts is for."""
+    names = ([n for n, e in attributes.items() if each.text in e.names] for each in rule.attributes)
+    return {tuple(sorted(each)) for each in product(*names) if len({*each}) == len(each)}
 
 
 def called(rule: Rule, lines: Mapping[Key, int], key: str = "") -> str:
@@ -174,7 +178,7 @@ class _Auditor:
         everywhere = not (rule.recipients or rule.groups or rule.is_over(self._today))
         if everywhere and rule.settings.get("results") == "rerank":
             what = "'rerank' holds for every site, so each is sent nothing, search or not"
-            yield self._remark(rule, ("results",), what, FOR_SEARCHES)
+            yield self._remark(rule, ("results",), what, "set it in a rule for each search")
 
     def telling(self, attributes: Attributes) -> Iterator[Remark]:
         """Yield a remark on each rule that also holds for what tells its facts, or that is void.
@@ -205,10 +209,9 @@ class _Auditor:
 
     def priced(self, attributes: Attributes) -> Iterator[Remark]:
         """Yield a remark on each price of facts that are one, by whatever names."""
+        known = {name for each in attributes.values() for name in each.names}
         for rule in self._policy.together:
-            texts = (each.text for each in rule.attributes)
-            names = ([n for n, e in attributes.items() if text in e.names] for text in texts)
-            if (sets := [*product(*names)]) and all(len({*each}) < len(each) for each in sets):
+            if known >= {e.text for e in rule.attributes} and not priced_sets(rule, attributes):
                 what = "these are one fact, so they never cost more together"
                 yield self._remark(rule, ("facts",), what, "name another", rule.settings)
 

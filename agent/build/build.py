@@ -112,11 +112,10 @@ def private_model(source: Source, options: BuildOptions, progress: Progress) -> 
     if people < private.SURE * off:
         raise BuildError("too few people for so much noise", "raise epsilon, or lower most_weight")
     if not asked:
-        hint = "see that the tables write queries and intents alike, or lower --min-users"
+        hint = "write queries and intents in the description as in the tables, or lower --min-users"
         raise BuildError("too few people ask for anything", hint)
     model = model_from(private.drawn(counts, attributes, options), plain, progress)
-    share = private.PAIRS + private.PEOPLE
-    budget = options.private, options.delta, options.per_person, share
+    budget = options.private, options.delta, options.per_person, private.PAIRS + private.PEOPLE
     stated = dict(zip(BUDGET, budget, strict=True))
     tables = replace(model.tables, query_weights=np.array([*asked.values()]))
     return replace(model, options={**model.options, **stated}, tables=tables)

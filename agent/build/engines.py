@@ -27,7 +27,7 @@ FORMATS = (".csv", ".csv.gz", ".parquet")
 SEVERAL = "*?[{"  # in a name, engines take them for patterns that match several files
 _KIND = re.compile(r"^([A-Z][A-Za-z ]* Error: |\[[A-Z_.]+\] )")
 _ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/+", re.IGNORECASE)
-_FAILURES = msgspec.toml.decode((files("agent.build") / "failures.toml").read_bytes())["failure"]
+_FAILURES = msgspec.toml.decode((files("agent.build") / "failures.toml").read_bytes())
 S3 = "s3a://"
 MEMORY = "2GB"  # what DuckDB takes beyond that, it puts on the disk
 
@@ -85,7 +85,7 @@ def partitions(path: Path, backend: ibis.BaseBackend) -> list[str]:
         return _keys(map(str, files_of(path)), str(path))
     if backend.name == "duckdb":
         return _keys(stored(address).files, address.removeprefix(S3))
-    return _keys(backend._session.read.parquet(address).inputFiles(), address)  # noqa: SLF001
+    return _keys(backend.files_at(address), address)
 
 
 def _keys(names: Iterable[str], place: str) -> list[str]:
@@ -201,13 +201,9 @@ def check_path(path: Path, *, spark: bool) -> None:
 def _failure(error: Exception, path: Path | None, text: str) -> BuildError:
     """The error for what an engine or a file says."""
     where = None if path is None else address_of(path) or str(path)
-    for each in _FAILURES:
+    for each in _FAILURES["failure"]:
         if match := re.search(each["pattern"], f"{type(error).__name__}: {text}", re.DOTALL):
             return BuildError(match.expand(each["what"]), each["hint"], where)
     text = _KIND.sub("", text).strip().partition("\n")[0].rstrip(".")
-    text = f"{text[:1].lower()}{text[1:200]}"
-    if path is None:
-        hint = "check that the files are whole, and that there is room in memory and on the disk"
-        return BuildError(f"the tables could not be computed: {text}", hint)
-    hint = "give a table in UTF-8, with commas and a first row of names, or a parquet file"
-    return BuildError(f"not a table: {text}", hint, where)
+    rest = _FAILURES["reading" if path else "computing"]
+    return BuildError(f"{rest['what']}: {text[:1].lower()}{text[1:200]}", rest["hint"], where)

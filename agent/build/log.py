@@ -259,8 +259,7 @@ def source_of(log: Log) -> Source:
     Users are the people, whether they asked or not; events are the queries, with or without a
     target, for what is dropped is counted later. Nothing but the texts of queries is read here.
     """
-    texts = ibis.memtable(meanings(log.log.select("query")))
-    typed = queries_of(log.log)
+    texts, typed = ibis.memtable(meanings(log.log.select("query"))), queries_of(log.log)
     rows = typed.left_join(texts, typed.query == texts.known_text)
     rows = rows.select("user", "asked", "host", "tld", text=rows.meant)
     queries = rows.cache()

@@ -82,8 +82,7 @@ def _cells(
     key, rest = rows.shape[1] - len(agrees), []
     codes = rows[alike, key]
     for code in np.unique(codes):
-        inside = alike[codes == code]
-        fitting = some[agrees[0][code, donors[some, key]]]
+        inside, fitting = alike[codes == code], some[agrees[0][code, donors[some, key]]]
         if len(fitting) < FEWEST:
             rest.append(inside)
         else:

@@ -358,8 +358,7 @@ def _queries(
     code = np.arange(len(pairs)) - np.repeat(starts[:-1], np.diff(starts))
     vocabulary = ibis.memtable(pairs.append_column("code", pa.array(code.astype(np.int32))))
     query, person, codes, *request = _columns(tables.coded_events(rows, vocabulary).to_pyarrow())
-    cuts = np.searchsorted(query, ends)
-    hashes = users.hashes[np.argsort(people.place)]
+    cuts, hashes = np.searchsorted(query, ends), users.hashes[np.argsort(people.place)]
     for at, (number, events) in enumerate(zip(chosen.query, chosen.events, strict=True)):
         own, names = slice(*cuts[at : at + 2]), pairs["known_intent"][starts[at] : starts[at + 1]]
         columns = np.array([each[own] for each in request], dtype=np.uint8)

@@ -8,8 +8,8 @@ from a seed.
 """
 
 from collections.abc import Sequence
-from itertools import product
-from math import pi, sqrt
+from itertools import combinations
+from math import pi, prod, sqrt
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
@@ -158,7 +158,9 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         plain = each.isprintable() and each == normalize("NFC", each).strip()
         if not each or not plain or [*texts].count(each) > 1:
             what = f"the description has {each!r} twice, or not as the tables are read"
-            raise UsageError(what, "write each once, in NFC, with no space around it or controls")
+            raise UsageError(
+                what, "write each once, in NFC, with no control characters or outer spaces"
+            )
     return attributes
 
 
@@ -200,12 +202,13 @@ def exact_counts(
     weights = np.ones(len(users.codes)) if users.weights is None else users.weights
     parts = np.minimum(weights, heaviest or 1.0) / unit + users.hashes / 2.0**64
     units = np.minimum(np.floor(parts), cap)  # up or down as the hash has it, so none get lost
-    columns, counts = [*map(CodeColumn, users.codes.T, cards)], dict[Key, Counts]()
-    for (at, one), (other, two) in product(enumerate(columns), repeat=2):
-        cells = two.codes * np.intp(one.card) + one.codes
-        people = mass_of(cells, units, one.card * two.card).reshape(two.card, -1)
-        counts[EVERYBODY, at, other] = people.astype(np.intp)
-    counts[EVERYBODY, 0, 0] = counts[EVERYBODY, 0, 0].sum(axis=1, keepdims=True)  # by value alone
+    codes, counts = users.codes.T.astype(np.intp), dict[Key, Counts]()
+    # The root by value alone: a square has noise where nobody can be.
+    counts[EVERYBODY, 0, 0] = mass_of(codes[0], units, cards[0]).astype(np.intp)[:, None]
+    for at, other in combinations(range(len(cards)), 2):
+        cells, shape = codes[other] * cards[at] + codes[at], (cards[other], cards[at])
+        people = mass_of(cells, units, prod(shape)).astype(np.intp).reshape(shape)
+        counts |= {(EVERYBODY, at, other): people, (EVERYBODY, other, at): people.T}
     for at, size in enumerate(sizes):
         own = kept[query[kept] == at]
         asking = map(CodeColumn, users.codes[person[own]].T, cards)

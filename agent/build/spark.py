@@ -5,11 +5,11 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib.resources import files
-from signal import SIGINT, raise_signal, signal
+from signal import SIGINT, getsignal, raise_signal, signal
 from socket import create_connection
 from struct import pack
 from tempfile import TemporaryFile
-from threading import Event
+from threading import Event, current_thread, main_thread
 from time import monotonic, sleep
 from typing import Any
 from warnings import catch_warnings, simplefilter
@@ -66,6 +66,10 @@ class Spark(Backend):  # type: ignore[misc]  # Ibis ships no types
         rows = self._session.sql(self.compile(table)).toArrow()
         return expr.__pyarrow_result__(PyArrowData.convert_table(rows, table.schema()))
 
+    def files_at(self, address: str) -> list[str]:
+        """The addresses of the files in parquet below an address."""
+        return list(self._session.read.parquet(address).inputFiles())
+
     def scanned(self, base: str | None, names: Sequence[str]) -> ibis.Table:
         """The table in parquet files; ``base``: the folder below which partitions lie."""
         read = self._session.read  # Ibis takes one path only
@@ -78,8 +82,7 @@ def connected(master: str) -> ibis.BaseBackend:
     """Spark on this machine, for "local", or on a cluster; BuildError if it does not start.
 
     ``master``: "local", or the address of a cluster's master; UsageError for any other text. Spark
-    takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`. It starts in the
-    main thread only.
+    takes its own settings from where it looks for them, such as `SPARK_CONF_DIR`.
     """
     address = _MASTER.fullmatch(master)
     if not address:
@@ -97,21 +100,22 @@ def connected(master: str) -> ibis.BaseBackend:
     with TemporaryFile() as log:  # of what Java prints as long as it runs
         try:
             if SparkSession.getActiveSession() is None:
-                came = Event()
-                handler = signal(SIGINT, lambda *_: came.set())  # left halfway, Java would hang
+                handle = signal if current_thread() is main_thread() else lambda *_: None
+                came, handler = Event(), getsignal(SIGINT)
+                handle(SIGINT, lambda *_: came.set())  # left halfway, Java would hang
                 try:
                     java = launch_gateway(conf, {"stdout": log, "stderr": log})
                 finally:
-                    signal(SIGINT, handler)
+                    handle(SIGINT, handler)
                 if came.is_set():
                     raise_signal(SIGINT)
                 SparkContext(conf=conf, gateway=java)
-                signal(SIGINT, handler)  # ours again: Java ends with this process
+                handle(SIGINT, handler)  # ours again: Java ends with this process
             session = SparkSession.builder.config(conf=conf).getOrCreate()
             backend.do_connect(session)
             dynamic = session.conf.get("spark.dynamicAllocation.enabled", "false") == "true"
+            # Only Java counts who executes, and tells nobody when: one is this process itself.
             end, spark = monotonic() + BUSY, session.sparkContext._jsc.sc()  # noqa: SLF001
-            # One is this process itself.
             while address[1] and not dynamic and spark.getExecutorMemoryStatus().size() <= 1:
                 if monotonic() > end:
                     hint = "start one, or ask for less memory or fewer cores"
@@ -120,8 +124,8 @@ def connected(master: str) -> ibis.BaseBackend:
         except (PySparkException, Py4JError) as error:
             log.seek(0)
             ended = "JAVA_GATEWAY_EXITED" in str(error)  # Java has printed why, before a trace
-            lines = log.read().decode(errors="replace").splitlines() if ended else []
-            lines = [line for line in lines if line[:1].strip()]
+            said = log.read().decode(errors="replace") if ended else ""
+            lines = [line for line in said.splitlines() if line[:1].strip()]
             cause = [Spark.cause(error).partition("\n")[0], *lines][-1][:200]
             hint = "install Java 17 or newer, or check your settings of Spark"
             raise BuildError(f"Spark does not start: {cause}", hint) from error

@@ -29,7 +29,7 @@ from agent.paths import paths
 from agent.words.figures import bits, counted, listed, sensitivity
 from agent.words.titles import WHY_NOTHING, Titles, quoted, read_as, titled
 from policy.amend import RuleScope
-from policy.audit import Remark, misspelt
+from policy.audit import Remark, pressing
 from policy.hosts import ANYBODY, ASSISTANT, KINDS
 from policy.match import GUARDED, Ruling, Verdict, Verdicts, losses, may
 from policy.read import load
@@ -120,7 +120,7 @@ def check_policy(policy: Policy, models: Sequence[Model]) -> None:
 
 def noted(policy: Policy, models: Sequence[Model]) -> None:
     """Show a note for each name in a policy that probably misspells an attribute of the models."""
-    for each in misspelt(policy, [*attributes_of(models, models)], today()):
+    for each in pressing(policy, [*attributes_of(models, models)], today()):
         note(f"{policy.source}:{each.line}: {each.what} ({each.hint})")
 
 

@@ -337,7 +337,7 @@ def purge(*, yes: bool) -> options.Output:
     made = [each for each in copies(at) if os.path.lexists(each)]
     staying += [listing("These copies of what you recorded stay:", made)] if made else []
     if going:
-        head = "This goes for good (in files of others, our part), with any key in the keyring:"
+        head = texts("vault")["goes"]
         question = "\n".join([listing(head, going), *staying, f"Type {WORD} to remove it"])
         agree(question, yes=yes, word=WORD)
     with uninterrupted():

@@ -37,7 +37,7 @@ from agent.wire.decide import Answer, Ask, Clicked, Draft, SearchResults
 from agent.wire.state import EventKind, Locked, ModelStatus, Place, PolicyStatus, Status, Unlock
 from agent.words.notices import without_facts
 from agent.words.titles import UNANSWERED
-from policy.audit import misspelt
+from policy.audit import pressing
 from policy.hosts import host_of
 
 POLICY = "policy: "  # how notes begin on what `doctor` finds in the files itself
@@ -214,7 +214,7 @@ def _status_notes(agent: Agent, models: list[ModelStatus], now: datetime) -> Ite
         yield from filter(None, [without_facts(lock)])
     if (policy := agent.rules.policy) is not None:
         names = {each.name for model in agent.known_models(now) for each in model.attributes}
-        remarks = misspelt(policy, sorted(names), now.date())
+        remarks = pressing(policy, sorted(names), now.date())
         yield from (f"line {e.line} of the policy: {e.what} ({e.hint})" for e in remarks)
         missing = sorted(policy.models - {each.name for each in models})
         yield from (f"{POLICY}it names the model {e!r}, which is missing" for e in missing)

@@ -4,7 +4,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.tradeoff.coverage import Coverage, resolved
 from agent.tradeoff.tables import Floats
-from policy.audit import Remark, audit
+from policy.audit import Remark, audit, priced_sets
 from policy.families import TopicProbabilities, families, told_by
 from policy.match import Known, Ruling
 from policy.rules import Policy, spoken
@@ -169,12 +168,10 @@ def together_in(ruling: Ruling, model: Model) -> tuple[tuple[tuple[str, ...], fl
     words among them: each of one is priced with each of the others.
     """
     prices = Counter[tuple[str, ...]]()
-    known, every = ruling.known, (each.name for each in model.attributes)
-    names = {name: known[name].names for name in every if name in known}
+    some = {e.name: ruling.known[e.name] for e in model.attributes if e.name in ruling.known}
     for rule in ruling.together:
-        facts = ([n for n, called in names.items() if e.text in called] for e in rule.attributes)
-        sets = {tuple(sorted(each)) for each in product(*facts) if len({*each}) == len(each)}
-        prices.update(dict.fromkeys(sets, float(rule.settings["price"])))
+        bits = float(rule.settings["price"])
+        prices.update(dict.fromkeys(priced_sets(rule, some), bits))
     return tuple(sorted(prices.items()))
 
 

@@ -181,8 +181,7 @@ class Layout:
         group, kind = np.divmod(keys, len(kinds.intent))
         cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
         pairs = np.add.reduceat(rows.astype(np.float64), cells.pairs)
-        groups = np.add.reduceat(pairs, cells.groups)
-        first = np.zeros(1, dtype=np.intp)
+        groups, first = np.add.reduceat(pairs, cells.groups), np.zeros(1, dtype=np.intp)
         return Counts(
             rows.astype(np.float64), pairs.take(cells.pair), groups.take(cells.group), kind, first
         )

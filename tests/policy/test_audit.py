@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, target
 from hypothesis import strategies as st
 
-from policy.audit import Remark, audit, idle, misspelt
+from policy.audit import Remark, audit, idle, pressing
 from policy.match import Known, Rulebook, Ruling, known, may
 from policy.read import EMPTY_POLICY, preset, read, with_typo_guard
 from policy.rules import Policy, Rule
@@ -151,9 +151,9 @@ def test_what_is_nearly_named_does_not_leave(word: str) -> None:
     text = f"[attributes]\nslary = {word}"
     assert _ruled(text) == {"gender": "auto", "salary": "never"}
     assert _ruled(f"{text}\nsalary = 'always'")["salary"] == "never"
-    [remark] = misspelt(_policy_of(text), MODEL, TODAY)
+    [remark] = pressing(_policy_of(text), MODEL, TODAY)
     assert remark.hint == "did you mean 'salary'? until you correct it, it is not sent"
-    assert misspelt(_policy_of('results = "rerank"'), MODEL, TODAY)  # is noted beside them
+    assert pressing(_policy_of('results = "rerank"'), MODEL, TODAY)  # is noted beside them
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     """
     seconds, evaluations = {}, {}
     for name, run in RUNS.items():
-        objective = fresh(subject).objective(trade_off)
-        start = clock()
+        objective, start = fresh(subject).objective(trade_off), clock()
         evaluations[name] = run(objective)
         seconds[name] = clock() - start
     count = len(subject.model.attributes)

@@ -68,8 +68,7 @@ def _items(rules: RulesStatus, titles: Titles) -> Iterator[PolicyItem]:
     if rules.problems:
         yield _title(f"WHAT IS WRONG with {rules.path}")
     for each in rules.problems:
-        what = _what(each)
-        mend = f"{rules.path}, line {each.line}: e opens it there."
+        what, mend = _what(each), f"{rules.path}, line {each.line}: e opens it there."
         cells = (Part(f"{WRONG} line {each.line}: {what}", "bad"),)
         yield PolicyItem(
             ("problem", what), cells, each.line, f"{WRONG} {what}\n{each.hint}\n{mend}"
