@@ -404,8 +404,9 @@ class _Growth:
         self.uses[place], self.bits[place] = use, query.value(use)
         full = not scope.has_room(use << 1 | 1)
         rests = rests if full else [use]
-        new = (1 << self.gains.shape[1]) - 1
-        rows = [query.beside(e, new & ~e) for e in rests if query.quick or e in query.stored]
+        new = union(np.flatnonzero((self.gains[place] > 0) | query.quick).tolist())
+        some = (each for each in rests if full or query.quick or each in query.stored)
+        rows = [query.beside(each, new & ~each) for each in some]
         self.fresh[place] = bool(rows) or not use
         if rows:
             gains = np.max(rows, axis=0) - self.bits[place]

@@ -89,16 +89,15 @@ class Drawn(NamedTuple):
     free: int
     least: float = ROUNDING
 
-    def queries(self) -> list[QueryPlanner]:
+    def queries(self, *, quick: bool = False) -> list[QueryPlanner]:
         """The queries with nothing remembered."""
-        count = self.prices.everything.bit_count()
-        return [
-            QueryPlanner(partial(Given, table), count, least=self.least) for table in self.tables
-        ]
+        each = partial(QueryPlanner, attributes=self.prices.everything.bit_count(), quick=quick)
+        return [each(partial(Given, table), least=self.least) for table in self.tables]
 
-    def planned(self, starts: Sequence[int] = ()) -> Portfolio:
+    def planned(self, starts: Sequence[int] = (), *, quick: bool = False) -> Portfolio:
         """The plan, made with nothing remembered."""
-        return plan(self.queries(), self.numbers, self.prices, self.scope, self.free, starts)
+        queries = self.queries(quick=quick)
+        return plan(queries, self.numbers, self.prices, self.scope, self.free, starts)
 
     def worth(self, mask: int) -> float:
         """What a portfolio is worth where each query uses the best subset there is."""
@@ -329,14 +328,9 @@ def _never() -> Utility:
     raise AssertionError("a utility was made")
 
 
-@given(submodular(most=5))
-def test_what_is_soon_computed_for_all_is_never_out_of_date(function: Tabulated) -> None:
+@given(drawn("covering"))
+def test_what_is_soon_computed_for_all_is_never_out_of_date(world: Drawn) -> None:
     """The plan is that where every gain is computed when it matters, at no more evaluations."""
-    count = function.everything.bit_count()
-    made = [
-        QueryPlanner(partial(Given, function.utilities), count, quick=quick)
-        for quick in (False, True)
-    ]
-    one, other = (plan([each], [1.0], function, Scope(0), function.everything) for each in made)
+    one, other = world.planned(), world.planned(quick=True)
     assert one == replace(other, evaluations=one.evaluations)
     assert other.evaluations <= one.evaluations
