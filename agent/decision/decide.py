@@ -33,7 +33,7 @@ def decide(context: Context, *, brief: bool = False) -> Decision:
     A pure function that never sees the user's values (DESIGN.md 2.6). An unknown or blocked query
     gets nothing; a recipient that can mean at most one person, or is stopped, gets nothing new.
     ``brief``: sooner, without the rules, and with the outcomes of what is sent or waits only; where
-    nothing is sent, of what might have been, and of all where that is nothing either: they say why.
+    nothing is sent, of what would help, and of all where that is nothing either: they say why.
     UsageError where terms or knowledge name what is absent from the model. Source: paper 2.3, 4;
     DESIGN.md 2.4, 2.5.
     """
@@ -169,10 +169,12 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
-    some = result.mask | waiting if result.mask else prepared.settings.candidates
+    some = [*members(result.mask | waiting if result.mask else prepared.settings.candidates)]
     if not (brief and result.mask):
         objective.survey(result.mask)
-    outcomes = [_outcome(prepared, choice, index) for index in (members(some) if brief else ())]
+    if brief and not result.mask:
+        some = [each for each in some if objective.utility(1 << each) > 0]
+    outcomes = [_outcome(prepared, choice, index) for index in (some if brief else ())]
     tried = (each for each in outcomes if each.gain_bits is not None and each.disclose != "ask")
     if not (brief and (result.mask or any(tried))):
         outcomes = [_outcome(prepared, choice, index) for index in accounted(prepared)]

@@ -261,6 +261,12 @@ class Agreement:
             for each, code in self._disclosed.items()
             if each not in self.column
         }
+        # And of each other one, by the code of its column.
+        self._varying = [
+            (e, np.array([self._of[e].under(at).by_code[code][1] for at in self._of[e].codes]))
+            for e, code in self._disclosed.items()
+            if e in self.column
+        ]
 
     def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
         """How probably people agree in disclosed facts that depend on columns d leaves open.
@@ -269,10 +275,8 @@ class Agreement:
         `Spread` counts these.
         """
         chances = np.ones(1)
-        for each in sorted(self._disclosed.keys() & self.column.keys()):
-            kind, code, own = self._of[each], self._disclosed[each], codes(self.column[each])
-            some = range(int(own.max(initial=0)) + 1)
-            chances = chances * np.array([kind.under(at).by_code[code][1] for at in some])[own]
+        for each, by_code in self._varying:
+            chances = chances * by_code[codes(self.column[each])]
         return chances
 
     def telling(self, mask: int) -> list[tuple[int, Floats]]:

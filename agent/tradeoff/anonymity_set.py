@@ -58,6 +58,10 @@ class AnonymitySet:
         """Whether there are no data for what is known: no row agrees with all of it."""
         self.persons, self.shared = self.alike.persons, self.alike.shared
         """The set of all person attributes, and of those that no column holds."""
+        self.leaves = (
+            0 if population.shares is None else population.shares.leaves << population.tabled
+        )
+        """Of these, those of whom nothing else depends: whatever is told, they never raise rho."""
         self.guard = cache(self._guard)
         """What those who know d, and an answer, know of a person attribute v."""
         self._figures: dict[tuple[str, int], SetFigures] = {}
@@ -83,7 +87,7 @@ class AnonymitySet:
         """
         if not self._weighted or self._population.residents is not None:
             return 1 / max(self.people, 1.0)
-        alike = next(self.alike.alike(0))
+        alike = next(iter(self._classes(0))).alike
         rows = 0.0 if self.unseen else float(alike.rows[0])
         drawn = min(1.0, rows / float(alike.people[0])) if rows else self._population.drawn
         if drawn == 1:  # the rows are all the people, and so the user is one of them

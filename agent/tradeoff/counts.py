@@ -44,7 +44,7 @@ def kinds_of(rows: QueryRows, request: int) -> RowKinds:
         own = _own_rows(rows, *grouping.divide(users, map(_column, columns)))
     facts = map(_column, (rows.intent, *own, *(total if request else ())))
     of_row, kinds = grouping.divide(len(rows.intent), facts)
-    example = grouping.last_of_each(of_row, np.arange(kinds))
+    example = grouping.last_of_each(of_row, kinds)
     same, rows_own, same_total, own_total = (fact[example] for fact in (*own, *total))
     return RowKinds(of_row, rows.intent[example], same, rows_own, same_total, own_total)
 
@@ -188,12 +188,13 @@ class Layout:
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""
-        cells, rest = parent, self._columns.of(attributes)
+        cells, rest = parent, sorted(self._columns.of(attributes), key=lambda each: -each.card)
         while rest:
-            most = grouping.SPARSE * len(cells.row) // len(cells.kind)
-            first = grouping.bundles(rest, min(most, grouping.BYTE))[0]
-            cells = split(cells, self.kinds, grouping.joint([rest[place] for place in first]))
-            rest = [column for place, column in enumerate(rest) if place not in first]
+            (codes, card), room = rest.pop(), grouping.SPARSE * len(cells.row) // len(cells.kind)
+            while rest and card * rest[-1].card <= min(room, grouping.BYTE):
+                more, values = rest.pop()
+                codes, card = np.multiply(codes, values, dtype=np.uint8) + more, card * values
+            cells = split(cells, self.kinds, grouping.CodeColumn(codes, card))
         return cells
 
 

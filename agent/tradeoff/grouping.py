@@ -15,7 +15,7 @@ SPARSE = 12  # beyond this many times their number, keys are quicker to sort
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
-BYTE = 255  # a bundle's codes are bytes, and so is every number of values they are made with
+BYTE = 255  # codes of several attributes together are bytes
 BITS = 8  # of a byte
 BYTES = 8  # of a word
 KEPT = 24  # partitions remembered, 8 bytes an item each
@@ -64,18 +64,18 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return np.bincount(labels, weights=masses, minlength=groups).astype(np.float64, copy=False)
 
 
-def last_of_each(labels: NDArray[Any], used: Indexes) -> Indexes:
-    """The last item of each group that is in ``used``, all that are, intp.
+def largest_of(labels: Indexes, figures: Floats, groups: int) -> Floats:
+    """The largest of figures from 0, float64, of each group, shape (groups,)."""
+    largest = np.zeros(groups)
+    np.maximum.at(largest, labels, figures)
+    return largest
 
-    Most groups have one among the last few items.
-    """
-    last = np.full(int(used[-1]) + 1, -1) if len(used) else np.zeros(0, np.intp)
-    for part in (64, 8, 1):
-        start = len(labels) - len(labels) // part
-        last[labels[start:]] = np.arange(start, len(labels))
-        if (last[used] >= 0).all():
-            break
-    return last[used]
+
+def last_of_each(labels: Indexes, groups: int) -> Indexes:
+    """The last item of each group, intp, shape (groups,); 0 for a group without any."""
+    last = np.zeros(groups, dtype=np.intp)
+    last[labels] = np.arange(len(labels))
+    return last
 
 
 class CodeColumn(NamedTuple):
@@ -115,46 +115,15 @@ def divide(groups: Grouping | int, columns: Iterable[CodeColumn]) -> Grouping:
 def tally(labels: Indexes, size: int, columns: Sequence[CodeColumn]) -> list[NDArray[np.intp]]:
     """Count items by value and group: for each attribute a table, intp, of shape (values, size).
 
-    ``labels``: intp, shape (items,), the group of each item, below ``size``. Attributes that have
-    few values are bundled: their joint table is counted, and summed up for each of them.
+    ``labels``: intp, shape (items,), the group of each item, below ``size``.
     """
-    tables = dict[int, NDArray[np.intp]]()
-    short = labels.astype(np.uint16)  # of use only where the labels fit
-    spare = len(labels) // max(1, size)  # this many more counts cost less than a pass over items
-    for bundle in bundles(columns, min(spare, BYTE)):
-        parts = [columns[place] for place in bundle]
-        codes, card = joint(parts)
+    tables, short = list[NDArray[np.intp]](), labels.astype(np.uint16)  # of use where they fit
+    for codes, card in columns:
         groups = short if size * card < SMALL else labels
         items = np.multiply(codes, size, dtype=groups.dtype)
         items += groups
-        shape, axes = [*(part.card for part in parts), size], range(len(bundle))
-        counts = np.bincount(items, minlength=card * size).reshape(shape)
-        for own, place in enumerate(bundle):
-            others = tuple(axis for axis in axes if axis != own)
-            tables[place] = counts.sum(axis=others) if others else counts
-    return [tables[place] for place in range(len(columns))]
-
-
-def joint(bundle: Sequence[CodeColumn]) -> CodeColumn:
-    """Several attributes as one, whose value is the combination of theirs."""
-    codes, card = bundle[0]
-    for column in bundle[1:]:
-        codes = np.multiply(codes, column.card, dtype=np.uint8) + column.codes
-        card *= column.card
-    return CodeColumn(codes, card)
-
-
-def bundles(columns: Sequence[CodeColumn], most: int) -> list[list[int]]:
-    """Bundle the places of attributes, smallest first, up to ``most`` combinations of values."""
-    bundled: list[list[int]] = []
-    combinations = 0
-    for place in sorted(range(len(columns)), key=lambda each: columns[each].card):
-        combinations *= columns[place].card
-        if not 0 < combinations <= most:
-            bundled.append([])
-            combinations = columns[place].card
-        bundled[-1].append(place)
-    return bundled
+        tables.append(np.bincount(items, minlength=card * size).reshape(card, size))
+    return tables
 
 
 def peaks(
@@ -287,18 +256,21 @@ class Columns:
         some = [self.column(each) for each in members(mask)]
         return some if items is None else [CodeColumn(codes[items], n) for codes, n in some]
 
-    def classes(self, mask: int) -> tuple[NDArray[Any], int]:
+    def classes(self, mask: int, items: Indexes | None = None) -> tuple[NDArray[Any], int]:
         """The class of each item, unsigned or intp, and how many classes there may be.
 
         A few attributes of few values tell apart in 16 bits, a quarter of the memory to go through.
+        ``items``: intp, these alone.
         """
-        columns = self.of(mask)
+        columns, count = self.of(mask, items), self.items if items is None else len(items)
         size = prod(each.card for each in columns)
-        if size >= min(SMALL, SPARSE * self.items):
+        if size >= min(SMALL, SPARSE * count):
+            if items is not None:
+                return divide(count, columns)
             coarser, rest = self.dense.nearest(mask)
             finer = refine(coarser, self.of(rest))
             return finer if finer.size <= SPARSE * len(finer.labels) else self.dense[mask]
-        keys = np.zeros(self.items, np.uint16)
+        keys = np.zeros(count, np.uint16)
         for codes, card in columns:
             keys *= np.uint16(card)
             keys += codes

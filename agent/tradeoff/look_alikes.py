@@ -4,15 +4,25 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import product
 from math import prod
+from operator import or_
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement, ExpectedPeople
-from agent.tradeoff.grouping import CodeColumn, Columns, divide, last_of_each, mass_of, peaks
+from agent.tradeoff.grouping import (
+    CodeColumn,
+    Columns,
+    divide,
+    largest_of,
+    last_of_each,
+    mass_of,
+    peaks,
+)
 from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
+FEW = 4  # times as many rows as classes that are counted for others
 KEPT = 1 << 18  # cells, 24 bytes each, or groups, 48 bytes each
 Cells = tuple[Indexes, Floats, Floats]
 """A row of each class by some columns, in order, how many it has, and of how many people."""
@@ -68,15 +78,18 @@ class LookAlikes:
 
         Returns how probably those agree in facts who do so most probably; 0 where there is nobody.
         """
-        rows, whole = np.flatnonzero(agree), bool(agree.all())
-        asked = (CodeColumn(e.of_row, len(e.counts)) for e in self._population.requests)
-        more = dict(enumerate(asked, self._population.persons))
-        columns = Columns(self._population.columns, self._cards, None if whole else rows, more)
-        own: Counted = columns, {}, {}, rows
-        self.counted: Counted = self._everybody.counted if self._everybody and whole else own
+        whole = bool(agree.all())
+        if self._everybody is not None and whole:
+            self.counted: Counted = self._everybody.counted
+        else:
+            rows, people = np.flatnonzero(agree), self._population
+            asked = (CodeColumn(e.of_row, len(e.counts)) for e in people.requests)
+            more = dict(enumerate(asked, people.persons))
+            columns = Columns(people.columns, self._cards, None if whole else rows, more)
+            self.counted = columns, {}, {}, rows
         self.columns, self._cells, groups, self.rows = self.counted
         self.groups = {} if self._possible or self.varied else groups  # of other figures
-        some = len(rows) > 0
+        some = len(self.rows) > 0
         return float(next(self._likely(self._classes(self.varied)[0])).max()) if some else 0.0
 
     def _likely(self, sample: Indexes, mask: int = 0) -> Iterator[Floats]:
@@ -126,19 +139,15 @@ class LookAlikes:
         persons = mask & self.persons & ~self.shared
         sample, rows, people = self._classes(persons | self.varied | mask & ~self.persons)
         groups, count = divide(len(sample), self.columns.of(persons, sample))
-        facts, example = next(self._likely(sample)), sample[last_of_each(groups, np.arange(count))]
-        whole, share = (people * facts).sum(), ALL
-        if self.varied:
-            share = np.zeros(count)
-            np.maximum.at(share, groups, facts)
+        facts, example = next(self._likely(sample)), sample[last_of_each(groups, count)]
+        whole, share = (people * facts).sum(), largest_of(groups, facts, count)
         specified, people_behind = persons | union(self._possible), self._population.behind
         blocks = [each for each in people_behind if each < 0 or each & specified]
         behind = self._behind(blocks, persons, example) if blocks else []
         expected = self.expecting(persons, example)
         by_row = self._likely(np.arange(len(self.rows)), mask)
-        for likely in self._likely(sample, mask):
-            peak = np.zeros(count)
-            np.maximum.at(peak, groups, likely)
+        for likely in self._likely(sample, mask) if mask & ~self.persons else [facts]:
+            peak = share if likely is facts else largest_of(groups, likely, count)
             alone, own = (mass_of(groups, each * likely, count) for each in (rows, people))
             if behind:
                 chances = next(by_row)
@@ -155,23 +164,40 @@ class LookAlikes:
         """
         if columns in self._cells:
             return self._cells[columns][1]
-        labels, groups = self.columns.classes(columns)
-        weights = self._population.summable
-        weights = weights if len(self.rows) == len(weights) else weights[self.rows]
-        if groups == 1:  # counting all in one place takes longer than to add them up
-            sizes, people = np.array([len(labels)]), np.array([weights.sum()])
+        finer, items, number = self._finer(columns), None, None
+        if finer == columns:
+            weights = self._population.summable
+            people = weights if len(self.rows) == len(weights) else weights[self.rows]
         else:
-            labels = labels.astype(np.intp, copy=False)
-            sizes, people = np.bincount(labels, None, groups), mass_of(labels, weights, groups)
-        used = np.flatnonzero(sizes)
-        sample = last_of_each(labels, used)
-        order = np.argsort(sample)
-        cells = sample[order], sizes[used][order].astype(np.float64), people[used][order]
+            items, number, people = self._classes(finer)
+        labels, groups = self.columns.classes(columns, items)
+        labels = labels.astype(np.intp, copy=False)
+        sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
+        last = np.zeros(len(labels), dtype=bool)
+        last[last_of_each(labels, groups)[sizes > 0]] = True
+        sample, used = np.flatnonzero(last), labels[last]
+        sample = sample if items is None else items[sample]
+        cells = sample, sizes[used].astype(np.float64, copy=False), people[used]
         taken = next(reversed(self._cells.values()), (0, cells))[0] + len(sample)
         while self._cells and taken - next(iter(self._cells.values()))[0] > KEPT:
             del self._cells[next(iter(self._cells))]
         self._cells[columns] = taken, cells
         return cells
+
+    def _finer(self, columns: int) -> int:
+        """Columns of whose classes those by these are made, or these, to be counted themselves.
+
+        Counted before, or with more on which facts depend: few beside the rows, and soon wanted.
+        """
+        if known := [each for each in self._cells if not columns & ~each]:
+            return min(known, key=lambda each: len(self._cells[each][1][0]))
+        classes = prod(self._cards[each] for each in members(columns))
+        more = self._population.shares.columns if self._population.shares else ()
+        counted = reduce(or_, (each for each in self._cells if not self.varied & ~each), 0)
+        for each in sorted(more, key=lambda each: counted >> each & 1):
+            if not columns >> each & 1 and FEW * classes * self._cards[each] <= len(self.rows):
+                columns, classes = columns | 1 << each, classes * self._cards[each]
+        return columns
 
     def expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:
         """Mu of each group, of which there is a row; ``most``: as many as in any larger set."""

@@ -40,6 +40,7 @@ LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
 ALL = np.ones(1)  # of the others
 CURVES_KEPT, OTHER_ROOM = 16, 256  # of groups; and in groups, what they take beside these
+SPARE = 4  # as many times more than is wanted is as soon estimated
 BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
 
 
@@ -262,8 +263,8 @@ class ByShare:
             while len(self._curves) >= CURVES_KEPT:
                 del self._curves[next(iter(self._curves))]
             curves = self._curves[key] = longer
-        new = bins[np.isnan(curves[bins, 0])]
-        step = max(1, BATCH // max(1, len(alike.mass)))
+        missing, step = np.isnan(curves[:, 0]), max(1, BATCH // max(1, len(alike.mass)))
+        new = np.flatnonzero(missing) if SPARE * len(curves) < step else bins[missing[bins]]
         for some in (new[at : at + step] for at in range(0, len(new), step)):
             success = self._success(alike, share * np.exp2(some / -BINS)[:, None])
             each = losses(measure[0], alike.mass, success, people, measure[1])

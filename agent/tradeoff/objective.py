@@ -15,7 +15,7 @@ from agent.tradeoff.costs import Cost, Identifiability, Polynomial, curvature_of
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric, check_prices
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import Floats, Indexes, Population, mask_arrays, members, union
+from agent.tradeoff.tables import Floats, Indexes, Population, marked, mask_arrays, members, union
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal[
@@ -217,11 +217,12 @@ class DisclosureObjective(Objective):
         self._success = any(measure == "maxprob" for measure, _ in self._measures)
         special = people.closed or settings.guards or settings.candidates & ~people.persons
         self._by_rows = not special
-        self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
+        self._sensitive = marked(np.array(settings.sensitivity) > 0) & ~people.disclosed
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits, and
         # what it costs beside a set.
-        self._open, disclosed = mask_arrays([settings.candidates, people.disclosed], count)
+        sets = settings.candidates, people.disclosed, people.leaves
+        self._open, disclosed, self._leaves = mask_arrays(sets, count)
         self._new = ~disclosed
         dislike = np.where(self._new, settings.sensitivity, 0.0)
         self._dislike_beside: Callable[[int], Floats] = lambda _: dislike
@@ -301,7 +302,8 @@ class DisclosureObjective(Objective):
         Where I(A u {V}) is not at hand, I(A) stands for it, or what no larger set falls below.
         """
         measure, people = self._measures[0], self._people
-        losses: float | Floats = people.least(mask, *measure, self.candidates)
+        least, own = people.least(mask, *measure, self.candidates), self._loss(mask)
+        losses = np.where(self._leaves[attributes], max(own, least), least)
         counted = not people.sampled and not mask & ~people.persons
         if counted and (row := people.at_hand(mask, *measure)) is not None:
             losses = np.fmax(row[attributes], losses)  # of a request it may be no number

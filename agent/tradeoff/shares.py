@@ -1,9 +1,9 @@
 """What facts cost that no column holds: the shares of the people who have them (DESIGN.md 2.8)."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,20 +29,33 @@ def histogram(shares: Floats, mass: Floats) -> Floats:
     return np.bincount(bins, parts, 1).astype(np.float64, copy=False)
 
 
-class Values(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Values:
     """The values of a kind, code 1 first, among some people: float64, shape (v,).
 
     ``chances``: how probably somebody who has a fact of this kind has each; ``agreement``: how
-    probably anybody else has it, too; ``masses``: the `histogram` of these. ``by_code``: the chance
-    and the agreement of each code; 0, "unspecified", is as rare as the rarest. The codes behind the
-    values are those of OWN_SHARES: what is in own words has none of the values, and what it costs
-    is not known before it is disclosed, so that no chance of the kind's is theirs.
+    probably anybody else has it, too.
     """
 
     chances: Floats
     agreement: Floats
-    masses: Floats
-    by_code: list[tuple[float, float]]
+
+    @cached_property
+    def masses(self) -> Floats:
+        """The `histogram` of how probably others agree."""
+        return histogram(self.agreement, self.chances)
+
+    @cached_property
+    def by_code(self) -> list[tuple[float, float]]:
+        """The chance and the agreement of each code; 0, "unspecified", is as rare as the rarest.
+
+        The codes behind the values are those of OWN_SHARES: what is in own words has none of the
+        values, and what it costs is not known before it is disclosed, so that no chance of the
+        kind's is theirs.
+        """
+        codes = [*zip(self.chances.tolist(), self.agreement.tolist(), strict=True)]
+        rarest = codes[int(np.argmin(np.where(self.agreement > 0, self.chances, np.inf)))]
+        return [rarest, *codes, *((1.0, share) for share in OWN_SHARES)]  # whatever the parent is
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,12 +88,8 @@ class KindShares:
         """
         least = np.min(self.shares, where=self.shares > 0, initial=1.0)
         likeness = np.where(self.vague, least / np.maximum(self.shares, least), 1.0)
-        chances = shares / (shares.sum() or 1.0)
         agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
-        codes = [*zip(chances.tolist(), agreement.tolist(), strict=True)]
-        rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
-        codes += ((1.0, share) for share in OWN_SHARES)  # whatever the parent is
-        return Values(chances, agreement, histogram(agreement, chances), [rarest, *codes])
+        return Values(shares / (shares.sum() or 1.0), agreement)
 
     @cached_property
     def codes(self) -> range:
@@ -111,3 +120,16 @@ class Shares:
 
     kinds: tuple[KindShares, ...]
     attributes: tuple[int, ...]
+
+    @cached_property
+    def leaves(self) -> int:
+        """The places in ``attributes`` of those on which no other depends, a mask."""
+        parents = {place for each in self.kinds for place in (each.parent, each.holders)}
+        places = enumerate(self.attributes)
+        return sum(1 << place for place, kind in places if kind not in parents)
+
+    @cached_property
+    def columns(self) -> list[int]:
+        """The columns on which kinds depend, those of most kinds first."""
+        every = Counter(each.column for each in self.kinds if each.column is not None)
+        return [column for column, _ in every.most_common()]
