@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from agent.build.relevance import Sheet
 from agent.decision.engine import load_model
 from agent.lab.attack.material import EVERYDAY
 from agent.lab.attack.month import MONTHLY, Ground, ground_of
-from agent.lab.attack.profiles import Kept
+from agent.lab.attack.profiles import SHARES, Kept
 from agent.lab.attack.study import EVERY
 from agent.lab.charts import StudyFinding
 from agent.model.model import Model
@@ -36,7 +37,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def untaught(ground: Ground) -> list[list[Kept]]:
-    return [[(each, ground.model) for each in some] for some in (ground.sheets, ground.profiles)]
+    return [[(Sheet(e.facts, e.questions[:9]), ground.model) for e in some] for some in ground[-2:]]
 
 
 def report(out: Path, figures: list[str]) -> str:
@@ -107,6 +108,9 @@ def test_the_whole_is_on_one_page(
     monkeypatch.setattr("agent.lab.attack.month.apart", untaught)
     monkeypatch.setattr("agent.lab.attack.whole.SILENT_FOR", 1)
     monkeypatch.setattr("agent.lab.attack.reader.TRIED", 10)
+    few_shares = (EVERYDAY / SHARES).read_text("utf-8").splitlines(keepends=True)[::9]
+    (tmp_path / SHARES).write_text("".join(few_shares))
+    monkeypatch.setattr("agent.lab.attack.profiles.SHARES", tmp_path / SHARES)
     asked = ("lab", "report", "--people", "1", "--requests", "2", "--out", tmp_path, "--json")
     found = run(*asked).record
     page = report(tmp_path, ["month", "reader", "silence"])
