@@ -30,7 +30,8 @@ from agent.build.tables import open_tables
 from agent.cli.main import INTERRUPTED
 from agent.errors import BuildError, UsageError
 from agent.model.file import encode, read, write
-from tests.build.worlds import ENGINES, QUIET, World, few, frame, options, worlds
+from tests.build.worlds import ENGINES, JAVA, QUIET, World, few, frame, options, worlds
+from tests.examples.searxng.serving import free
 from tests.waiting import until
 
 pytestmark = QUIET
@@ -111,7 +112,7 @@ def many(folder: Path, count: int, *, mixed: bool) -> BuildOptions:
 @contextmanager
 def object_store(folder: Path) -> Iterator[str]:
     """Put the tables in a folder into a store of S3; yield the address of its bucket."""
-    port, log = free_port(), folder / "moto.log"
+    port, log = free(), folder / "moto.log"
     words = [sys.executable, "-m", "moto.server", "--host", HOST, "--port", f"{port}"]
     with started(words, log, folder), pytest.MonkeyPatch.context() as patch:
         until(lambda: "Running on" in log.read_text(), "a store", PATIENCE)
@@ -144,7 +145,7 @@ def test_an_address_is_a_folder(spark: str | None, tmp_path: Path) -> None:
 
 
 def test_a_full_disk_and_an_absent_store_are_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{HOST}:{free_port()}")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{HOST}:{free()}")
     with pytest.raises(BuildError, match="the store cannot be reached"):
         open_tables(Path("s3://bucket/users"), None, backend := connected())
     backend.raw_sql("SET memory_limit = '20MB'; SET max_temp_directory_size = '1MB'")
@@ -195,17 +196,12 @@ def test_what_engines_would_write_differently_is_refused(spark: str | None, tmp_
 
 
 HOST, WORKERS, PATIENCE = "127.0.0.1", 2, 900.0
+HASTY = "from agent.build import spark as s; s.BUSY = 1; from agent.cli.main import run; run()"
 
 
 def command(tables: BuildOptions) -> list[str]:
     build = [sys.executable, "-m", "agent.cli", "model", "build"]
     return [*build, "--users", f"{tables.users}", "--events", f"{tables.events}"]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind((HOST, 0))
-        return int(free.getsockname()[1])
 
 
 @contextmanager
@@ -226,15 +222,15 @@ def started(words: list[str], log: Path, local: Path) -> Iterator[subprocess.Pop
         process.wait()
 
 
-@contextmanager
-def cluster(folder: Path) -> Iterator[tuple[str, int]]:
-    """Start a master and its workers; yield its address, and the process of the first worker.
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int, Path]]:
+    """A master's address, the process of its first worker, and the folder of their logs.
 
-    The log of each is in the folder, and the temporary files of the first worker in `local-0`.
+    The temporary files of the first worker are in `local-0` there.
     """
     import pyspark
 
-    port = free_port()
+    port, folder = free(), tmp_path_factory.mktemp("cluster")
     address, log = f"spark://{HOST}:{port}", folder / "master.log"
     spark = f"{pyspark.__path__[0]}/bin/spark-class", "--host", HOST, "--webui-port", "0"
     deploy = "org.apache.spark.deploy"
@@ -250,7 +246,7 @@ def cluster(folder: Path) -> Iterator[tuple[str, int]]:
         ]
         ready = "Registering worker"
         until(lambda: log.read_text().count(ready) == WORKERS, "a cluster", PATIENCE)
-        yield address, workers[0].pid
+        yield address, workers[0].pid, folder
 
 
 def shuffled(folder: Path) -> set[str]:
@@ -281,15 +277,16 @@ def test_ctrl_c_stops_a_build(tmp_path: Path, *, started_up: bool) -> None:
     ("setting", "what"),
     [("driver.memory 1k", "Too small maximum heap"), ("executor.memory 8g", "no free worker")],
 )
-def test_a_spark_that_does_not_start_says_why(setting: str, what: str, tmp_path: Path) -> None:
-    """In one sentence, of all that Java prints."""
+def test_a_spark_that_does_not_start_says_why(
+    setting: str, what: str, tmp_path: Path, cluster: tuple[str, int, Path]
+) -> None:
+    """In one sentence, of all that Java prints; without the wait for a worker, which never fits."""
     tables, log = many(tmp_path, 400, mixed=False), tmp_path / "build.log"
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf/spark-defaults.conf").write_text(f"spark.{setting}\n")
-    with cluster(tmp_path) as (address, _):
-        build = [*command(tables), "--spark", address, "--out", f"{tmp_path / 'm.safetensors'}"]
-        with started(build, log, tmp_path) as running:
-            assert running.wait(PATIENCE) == 1
+    build = [sys.executable, "-c", HASTY, *command(tables)[3:], "--spark", cluster[0]]
+    with started([*build, "--out", f"{tmp_path / 'm.safetensors'}"], log, tmp_path) as running:
+        assert running.wait(PATIENCE) == 1
     error, _hint = log.read_text().splitlines()
     assert error.endswith(what)
 
@@ -308,27 +305,30 @@ def test_a_master_that_does_not_answer_is_one_sentence() -> None:
 
 
 @pytest.mark.spark
-def test_the_same_million_events_from_a_cluster_that_loses_an_executor(tmp_path: Path) -> None:
+def test_the_same_million_events_from_a_cluster_that_loses_an_executor(
+    tmp_path: Path, cluster: tuple[str, int, Path]
+) -> None:
     """It dies once it has computed what others need, and that is computed again."""
     tables = many(tmp_path, 1_000_000, mixed=True)
     (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
-    (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
+    few = f"spark.sql.shuffle.partitions 4\nspark.executor.extraJavaOptions {JAVA}\n"
+    (tmp_path / "conf/spark-defaults.conf").write_text(few)
     described = tmp_path / "model.toml"
     build = [*command(tables), "--shrinkage", "20", "--describe", f"{described}"]
     described.write_text('id = "m"\n')
-    digests, log, local = set(), tmp_path / "master.log", tmp_path / "local-0"
-    with cluster(tmp_path) as (address, worker):
-        for name, spark in (("0", ""), ("1", "local"), ("killed", address)):
-            out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
-            engine = ["--spark", spark] if spark else []
-            with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
-                if name == "killed":
-                    until(partial(shuffled, local), "a first result", PATIENCE)
-                    newest = log.read_text().split(" with ID ")[-1].split()[0]
-                    executor = ["/usr/bin/pgrep", "--parent", f"{worker}", "--full", newest]
-                    os.kill(int(subprocess.check_output(executor)), signal.SIGKILL)
-                assert running.wait(PATIENCE) == 0, said.read_text()
-            digests.add(read(out).digest)
+    address, worker, folder = cluster
+    digests, log, local = set(), folder / "master.log", folder / "local-0"
+    for name, spark in (("0", ""), ("1", "local"), ("killed", address)):
+        out, said = tmp_path / f"{name}.safetensors", tmp_path / f"{name}.log"
+        engine = ["--spark", spark] if spark else []
+        with started([*build, *engine, "--out", f"{out}"], said, tmp_path / name) as running:
+            if name == "killed":
+                until(partial(shuffled, local), "a first result", PATIENCE)
+                newest = log.read_text().split(" with ID ")[-1].split()[0]
+                executor = ["/usr/bin/pgrep", "--parent", f"{worker}", "--full", newest]
+                os.kill(int(subprocess.check_output(executor)), signal.SIGKILL)
+            assert running.wait(PATIENCE) == 0, said.read_text()
+        digests.add(read(out).digest)
     # One more, in the place of the one that was killed.
     assert log.read_text().count("Launching executor") == WORKERS + 1
     assert len(digests) == 1

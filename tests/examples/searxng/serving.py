@@ -43,8 +43,7 @@ class Answer(NamedTuple):
 def free() -> int:
     with socket.socket() as opened:
         opened.bind(("127.0.0.1", 0))
-        port: int = opened.getsockname()[1]
-        return port
+        return int(opened.getsockname()[1])
 
 
 @contextmanager
