@@ -4,7 +4,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.house.tree import ROOT
+from tests.waiting import until
 from tests.wire.fake import short_folder
 
 GUIDES = (f"examples/{name}.md" for name in ("USE", "RULES", "MODELS", "OPERATE"))
@@ -77,11 +77,9 @@ def daemon(runtime: Path) -> Iterator[None]:
         stderr=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + WAIT
-        while not all((runtime / name).exists() for name in ("control.sock", "query.sock")):
-            assert process.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        both = [runtime / name for name in ("control.sock", "query.sock")]
+        until(lambda: process.poll() is not None or all(each.exists() for each in both))
+        assert process.poll() is None
         yield
     finally:
         process.terminate()

@@ -8,7 +8,6 @@ import socket
 import time
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -343,9 +342,7 @@ def test_an_upload_is_never_held_whole(live: Live) -> None:
             size = {"Content-Length": str(len(piece) * count)}
             opened.request("POST", f"{proxy.path}/files", (piece for _ in range(count)), size)
             assert opened.getresponse().read() == b"taken"
-        status = Path(f"/proc/{proxy.process.pid}/status").read_text().splitlines()
-        [line] = [each for each in status if each.startswith("VmHWM:")]
-        assert int(line.split()[1]) / 1024 < MOST_MEMORY
+        assert Live(proxy.process, live.paths).resident("VmHWM") < MOST_MEMORY
         assert len(service.asked[0].body) == len(piece) * count
 
 

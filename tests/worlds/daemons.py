@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,6 +30,7 @@ from tests.developer import PROFILE
 from tests.house.tree import ROOT
 from tests.vault.values import change
 from tests.vault.worlds import FAST, PASSPHRASE, create
+from tests.waiting import until
 from tests.worlds.doors import connected, short_home
 
 BALANCED = 'preset = "balanced"\n[daemon]\nlock_after_minutes = 0\n'
@@ -39,7 +39,6 @@ LATER = "from agent.model import reading; reading.load_network = lambda: None"
 RUN = f"{LATER}; from agent.cli.main import run; run()"
 START = [sys.executable, "-c", RUN, "daemon", "--json"]
 PATIENCE = 60.0  # seconds, for what takes a fraction of one
-LOOK = 0.005  # seconds between two tries to reach a daemon that begins
 OPEN = Unlock(method="passphrase", secret=PASSPHRASE)
 
 
@@ -92,10 +91,10 @@ class Live:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(PATIENCE)
 
-    def resident(self) -> float:
-        """Return the memory that it occupies, in MiB (proc(5))."""
+    def resident(self, what: str = "VmRSS") -> float:
+        """Return the memory that it occupies, or by "VmHWM" has at most, in MiB (proc(5))."""
         lines = Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
-        [line] = [line for line in lines if line.startswith("VmRSS:")]
+        [line] = [line for line in lines if line.startswith(f"{what}:")]
         return int(line.split()[1]) / 1024
 
 
@@ -119,11 +118,8 @@ def started(places: Paths) -> Live:
     """Start a daemon, and return it once it answers; the caller ends it, or its `with` does."""
     with ExitStack() as on_failure:
         live = on_failure.enter_context(begun(places))
-        until = time.monotonic() + PATIENCE
-        while not _answers(live):
-            assert live.process.poll() is None, "the daemon ended"
-            assert time.monotonic() < until, "the daemon did not begin to answer"
-            time.sleep(LOOK)
+        until(lambda: _answers(live) or live.process.poll() is not None, "a daemon that answers")
+        assert live.process.poll() is None, "the daemon ended"
         on_failure.pop_all()
     return live
 
