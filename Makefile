@@ -102,6 +102,10 @@ clean:
 	@$(HASHED) --requirement .venv/dev.txt
 	@touch $@
 
+# Else each of the workers that begin at once would compile all that the tests import.
+.venv/.compiled: .venv/.dev
+	-@$(BIN)/python -m pytest --collect-only --quiet >$@
+
 # Spark comes as source only: its setup runs with what is installed by now, and fetches nothing.
 .venv/.spark: .venv/.dev
 	@echo "make: installing Spark into .venv, once"
