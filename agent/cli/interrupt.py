@@ -65,19 +65,26 @@ def check() -> None:
 
 
 class Progress:
-    """Called with what is being done and which share of its time has passed, 0 to 1."""
+    """Called with what is being done and which share of its time has passed, 0 to 1.
+
+    ``left``: how many seconds it then has left at its pace so far, 0 where it has just begun; it
+    begins anew when its first share comes once more.
+    """
 
     def __enter__(self) -> Self:
-        self._begun = dict[str, tuple[float, float]]()
+        self._begun, self.left = dict[str, tuple[float, float]](), 0.0
         return self
 
     def __call__(self, what: str, share: float) -> None:
         """Draw the line anew, with the time left; Interrupted if Ctrl-C has come unnoticed."""
         check()
-        since, first = self._begun.setdefault(what, (monotonic(), share))
+        now = monotonic()
+        since, first = self._begun.get(what, (now, share))
+        if share <= first:
+            self._begun[what] = now, share
+        self.left = (now - since) * (1 - share) / (share - first) if share > first else 0.0
         if sys.stderr.isatty():
-            left = (monotonic() - since) * (1 - share) / (share - first) if share > first else 0
-            time = f", {left:,.0f} s left" if left else ""
+            time = f", {self.left:,.0f} s left" if self.left else ""
             click.echo(f"\r\x1b[K{what} {share:.0%}{time}", nl=False, err=True)
 
     def __exit__(self, *_error: object) -> None:

@@ -224,12 +224,9 @@ def summary(described: Model) -> str:
 
 def dropped(described: Model) -> str:
     """Which parts of the tables a model left out, in words; empty if none."""
-    counts = (
-        (name.removeprefix(DROP).replace("_", " "), count)
-        for name, count in described.options.items()
-        if name.startswith(DROP) and isinstance(count, int) and count
-    )
-    return ", ".join(f"{name}: {count:,}" for name, count in counts)
+    some = {e: n for e, n in described.options.items() if e.startswith(DROP) and isinstance(n, int)}
+    counts = (f"{e.removeprefix(DROP).replace('_', ' ')}: {n:,}" for e, n in some.items() if n)
+    return ", ".join(counts)
 
 
 def sample(described: Model) -> str:

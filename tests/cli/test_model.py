@@ -233,13 +233,13 @@ def test_progress_is_drawn_for_a_terminal_only(
         progress("count", 0.5)
     assert capsys.readouterr().err == ""
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    times = iter((5.0, 6.0, 7.0))
+    times = iter((4.0, 5.0, 7.0))
     monkeypatch.setattr("agent.cli.interrupt.monotonic", lambda: next(times))
     with Progress() as progress:
-        progress("count", 0.25)
-        progress("count", 0.5)
+        for share in (0.25, 0.25, 0.5):  # what comes before the second one is no measure
+            progress("count", share)
     drawn = capsys.readouterr()
-    assert drawn.err.split("\r\x1b[K") == ["", "count 25%", "count 50%, 4 s left", ""]
+    assert drawn.err.split("\r\x1b[K") == ["", *["count 25%"] * 2, "count 50%, 4 s left", ""]
     assert drawn.out == ""
 
 
