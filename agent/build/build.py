@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected
-from agent.build.fitting import Fitted, HalfTrial, figures, fit, shares_of, validate
+from agent.build.fitting import Fitted, HalfTrial, figures, fit, passing, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
@@ -136,15 +136,14 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
     trials: Sequence[HalfTrial | None] = (None,) * len(queries)
     if options.validation:
         settings = options.estimator, options.shrinkage
-        advance = partial(progress, "validating")
-        trials = validate(observations, VALIDATION_KEY, *settings, advance)
+        trials = validate(observations, VALIDATION_KEY, *settings, partial(progress, "validating"))
     titles = {normalise(text): note.title for text, note in described.queries.items()}
-    fitted = []
-    for query, trial, share in zip(queries, trials, shares_of(queries), strict=True):
+    fitted, sizes = [], [len(each.user) for each in rows]
+    each_query = passing(queries, sizes, partial(progress, "choosing the shrinkage"))
+    for query, trial in zip(each_query, trials, strict=True):
         own = fit(query.rows, anonymity_set, options.estimator, options.shrinkage)
         bits = own.utility.extensions(0, everything), own.pairs(len(everything)) if paired else None
         fitted.append((_query(query, own, trial, titles.get(query.text, "")), own.prices, *bits))
-        progress("choosing the shrinkage", share)
     made, prices, utilities, of_pairs = zip(*fitted, strict=True)
     pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
     singles = Singles(

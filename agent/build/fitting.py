@@ -10,9 +10,9 @@ the same on the developer survey, the time use survey and a synthetic log, and w
 with 42.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,9 @@ from agent.tradeoff.utility import (
 MANY_ROWS = 1_000_000  # from here on, the halves are so large that one direction says enough
 SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 LUCKY, FEW = 25.0, 75.0  # rows
-AHEAD = 2_000  # rows that take as long as what does not grow with a query's
+AHEAD = 6_000  # rows that take as long as what does not grow with a query's
+Advance = Callable[[float], None]
+T = TypeVar("T")
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
@@ -127,7 +129,7 @@ def validate(
     key: bytes,
     estimator: Estimator,
     shrinkage: float | None,
-    advance: Callable[[float], None],
+    advance: Advance,
 ) -> tuple[HalfTrial | None, ...]:
     """Split the users in two by ``key``, build from one half and score it on the other.
 
@@ -137,21 +139,27 @@ def validate(
     called with the share done. Trade-off 1, everything else at its default. Source: DESIGN.md 2.1.
     """
     half = in_half_a(observations.users, key)
-    rows = sum(len(query.rows.user) for query in observations.queries)
-    sides = (half, ~half) if rows < MANY_ROWS else (half,)
+    rows = [len(query.rows.user) for query in observations.queries]
+    sides = (half, ~half) if sum(rows) < MANY_ROWS else (half,)
     trained = [(side, _people(observations, side)) for side in sides if side.any()]
 
-    trials = []
-    for query, share in zip(observations.queries, shares_of(observations.queries), strict=True):
-        trials.append(mean(_trial(query, *each, estimator, shrinkage) for each in trained))
+    return tuple(
+        mean(_trial(query, *each, estimator, shrinkage) for each in trained)
+        for query in passing(observations.queries, rows, advance)
+    )
+
+
+def passing(items: Sequence[T], rows: Sequence[int], advance: Advance) -> Iterator[T]:
+    """Yield items, and tell before each which share of the time has passed: it grows with rows.
+
+    The first one has no share: what it makes serves the others.
+    """
+    shares = np.array([0, *(AHEAD + each for each in rows[1:])])
+    passed = (np.cumsum(shares) - shares) / max(shares.sum(), 1)
+    for item, share in zip(items, passed.tolist(), strict=True):
         advance(share)
-    return tuple(trials)
-
-
-def shares_of(queries: Sequence[Observed]) -> list[float]:
-    """The share of the time that has passed after each query, 0 to 1: it grows with their rows."""
-    passed = np.cumsum([AHEAD + len(each.rows.user) for each in queries])
-    return list((passed / passed[-1]).tolist())
+        yield item
+    advance(1.0)
 
 
 def _people(observations: Observations, side: NDArray[np.bool_]) -> AnonymitySet:

@@ -5,13 +5,14 @@ that knows nothing, and for one that was asked everything before: with the model
 world with the shipped model of everyday life. What is stored is what would be computed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
 
 import numpy as np
 
+from agent.build.fitting import Advance, passing
 from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
@@ -39,7 +40,6 @@ PASSES = 2  # the worth of a bit in the world follows from what the first has st
 STAGE, STAGES = "storing what decisions look at, {} of {}", 4 * PASSES  # two of each model
 SETS = 256  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
-Advance = Callable[[float], None]
 
 
 def precomputed(
@@ -67,7 +67,7 @@ def precomputed(
     by_query = {
         query: _Asked(each.stored, count, partial(_counted, each)) for query, each in uses.items()
     }
-    own, near = tuple(range(count)), None
+    own, near, rows = tuple(range(count)), None, [model.queries[each].rows for each in by_query]
     stages = (partial(progress, STAGE.format(each, STAGES)) for each in range(1, 1 + STAGES))
     for _ in range(PASSES):
         model = replace(model, tables=replace(model.tables, near=near))
@@ -77,23 +77,15 @@ def precomputed(
             cache.anonymity_set(model).learn(costs)
             for query, figures in by_query.items():
                 uses_of(query, model, cache).stored = figures
-            for query in _passing(model, [*by_query], next(stages)):
+            for query in passing([*by_query], rows, next(stages)):
                 for terms in every:  # of recipients that know nothing, and were asked nothing
                     _decided(whole, member.first + query, cache, terms, Knowledge())
                 for pair in _pairs(by_query[query], count):
                     by_query[query].get(pair)
             _later(whole, member, cache, chosen[:PLANNED], next(stages))
+            rows = [0] * len(rows)  # what grows with them has been counted
         near = _near(by_query, costs, count)
     return near
-
-
-def _passing(model: Model, queries: Sequence[int], advance: Advance) -> Iterator[int]:
-    """Yield queries, and say after each which share of the time has passed: it grows with rows."""
-    passed = np.cumsum([FEWEST + model.queries[each].rows for each in queries])
-    advance(0.0)
-    for query, share in zip(queries, (passed / passed[-1]).tolist(), strict=True):
-        yield query
-        advance(share)
 
 
 def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], count: int) -> Near:
@@ -121,7 +113,7 @@ def _later(
     history = tuple((member.first + query, 1.0) for query in sorted(queries))
     model, concepts, every = member.model, Concepts((world,)), _terms(world)
     people, held = model.population, [Knowledge(queries=history)] * len(every)
-    for query in _passing(model, queries, advance):
+    for query in passing(queries, [0] * len(queries), advance):
         at = member.first + query
         [codes] = people.codes_of(np.array([query % people.rows])).tolist()
         own = zip(model.attributes, codes, strict=False)  # of attributes of the person
