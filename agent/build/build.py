@@ -47,7 +47,7 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
         source = open_tables(*files, backend, unread)
     else:
         log = open_log(files, backend)
-        progress("reading", 0.5 if options.spark is None else 0.88)
+        progress("reading", 0.5 if options.spark is None else 0.35)
         source = source_of(log)
     progress("reading", 1.0)
     if options.description.topics is not None and options.private is None:

@@ -268,5 +268,7 @@ def source_of(log: Log) -> Source:
     visits = pages.group_by("user", "host").aggregate(since=pages.time.min()).cache()
     users = persons_of(log, queries, visits).cache()
     events = requests_of(queries, visits).cache()
+    for each in users, events:
+        each.count().to_pyarrow()  # Spark fills a cache only when it is used
     described = {each.name: Described(each.title, each.values, each.concept) for each in TABLE_1}
     return Source(users, events, described)

@@ -124,11 +124,8 @@ class Source:
         for each in columns:
             if each not in (*self.persons, *self.requests):
                 raise UsageError.unknown("column", each, (*self.persons, *self.requests))
-        users, events = (
-            table.drop(*(each for each in columns if each in table.columns))
-            for table in (self.users, self.events)
-        )
-        return replace(self, users=users, events=events)
+        kept = [each.drop(*{*columns} & {*each.columns}) for each in (self.users, self.events)]
+        return replace(self, users=kept[0], events=kept[1])
 
 
 def open_tables(
@@ -241,9 +238,8 @@ def dropped(rows: ibis.Table) -> ibis.Table:
         "no_query": ours & rows.query.isnull(),
         "no_intent": ours & rows.query.notnull() & rows.intent.isnull(),
     }
-    return rows.aggregate(
-        **{name: reason.ifelse(1, 0).sum().fill_null(0) for name, reason in reasons.items()}
-    )
+    counts = {name: each.ifelse(1, 0).sum().fill_null(0) for name, each in reasons.items()}
+    return rows.aggregate(**counts)
 
 
 def usable(rows: ibis.Table) -> ibis.Table:
