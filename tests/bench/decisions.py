@@ -6,24 +6,24 @@ the model so2017 alone. Then by models built of events drawn by lot.
 """
 
 import resource
-import subprocess
-import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from shutil import which
+from time import monotonic
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
+import pyarrow.parquet as pq
 
 import agent
 from agent.build.build import build_model
-from agent.build.kinds import lines_of, read_file
 from agent.build.options import BuildOptions, Description
-from agent.build.relevance import Sheet
+from agent.cli.interrupt import Progress
 from agent.decision.cache import Cache
 from agent.decision.choice import objective_of, utility_of
 from agent.decision.context import PRICE, Context, Terms, prepare
@@ -40,7 +40,7 @@ from agent.tradeoff.objective import Objective
 from agent.tradeoff.search import greedy_order, maximise
 from agent.tradeoff.tables import Indexes, members, union
 from tests.bench import Timing, apart, at, row, timed, timing
-from tests.bench.reading import DATA
+from tests.bench.reading import PROFILES
 
 COUNT, ROUND = 125, 25  # decisions of a row, and of a process by the model so2017
 PROCESSES, PLANNING, ASKED = 9, 60, 6  # people who plan, and their requests, which come twice
@@ -50,6 +50,7 @@ ALWAYS: Disclose = "always"
 Parts = Sequence[float]
 SEED, KINDS, INTENTS = 20100101, 12, 40  # of tables; kinds of people
 LOYALTY = 0.3  # probability that an attribute, or an intent, is the one typical of the kind
+UNWEIGHTED = Description(without=("weight",))
 SURVEY = {"people": 66_000, "attributes": 42, "queries": 25, "rows": 80_000}  # rows of each
 SMALL = {"people": 20_000, "attributes": 30, "queries": 25, "rows": 2_000}
 GROWING = {"people": (10_000, 100_000, 1_000_000), "queries": (25, 150, 600)}
@@ -69,7 +70,6 @@ def decisions() -> Iterator[str]:
     new, again = _planned(world)
     yield timing("a plan by which something new leaves", (5, 20), new, size)
     yield timing("a plan for one more request, by which nothing does", (0.5,), again, size)
-
     rows = sum(len(model.rows(each).user) for each in range(ROUND)) // ROUND
     size = model.population.columns.nbytes + rows * len(model.attributes)
     for what, bars, *way in (
@@ -82,7 +82,14 @@ def decisions() -> Iterator[str]:
         yield timing(what, bars, [pair for e in rounds for pair in [*map(_time, e)][1:]], size)
     every = [*requests(model, COUNT)]
     yield timing("the same request again", (0.1,), [[_time(e), _time(e)][1] for e in every])
-    yield _passes(model)
+    counts = Counter[str]()
+    for context in requests(model, ROUND, unset=0):
+        for algorithm in ("ls", "lls"):
+            function = _unstored(context, context.reading)
+            counts[algorithm] += maximise(function, algorithm, again=False).evaluations
+    eager, lazy = (greedy_order(_unstored(context, None), e)[1] for e in (eager_pass, lazy_pass))
+    more = f"{eager} and {lazy}; {counts['ls']} and {counts['lls']} for all {ROUND} requests"
+    yield row("a-priori greedy order, eager by lazy evaluations", (2.3,), (eager / lazy,), "", more)
     opened = (timed(partial(read, shipped_model("so2017"))) for _ in range(PROCESSES))
     yield timing("opening the shipped model", (50,), opened, shipped_model("so2017").stat().st_size)
 
@@ -110,7 +117,7 @@ def requests(
 
 def _always(world: Model) -> Iterator[Timing]:
     """Time decisions with facts that always leave, some in own words, of five people."""
-    profiles = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
+    profiles = PROFILES()
     for seed, each in enumerate(profiles):
         own = OwnFacts.of(agent.Facts.of(each.facts), world)
         model, times = extended(world, own, (), Cache()), list[Timing]()
@@ -144,20 +151,6 @@ def _planned(world: Model) -> tuple[list[Timing], list[Timing]]:
             asked.update([context.meaning.certain or 0] if told else [])
             held = replace(held.with_facts(told), queries=tuple(sorted(asked.items())))
     return new, again
-
-
-def _passes(model: Model) -> str:
-    """A row of how many sets lazy and eager passes evaluate F at."""
-    counts = Counter[str]()
-    for context in requests(model, ROUND, unset=0):
-        for algorithm in ("ls", "lls"):
-            function = _unstored(context, context.reading)
-            counts[algorithm] += maximise(function, algorithm, again=False).evaluations
-    eager, lazy = (greedy_order(_unstored(context, None), e)[1] for e in (eager_pass, lazy_pass))
-    more = f"{eager} and {lazy}; {counts['ls']} and {counts['lls']} for all {ROUND} requests"
-    return row(
-        "a-priori greedy order, eager by lazy evaluations", (2.3,), (eager / lazy,), "", more
-    )
 
 
 def whole(model: Model) -> str:
@@ -229,36 +222,56 @@ def tables(folder: Path, people: int, attributes: int, queries: int, rows: int) 
     """
     rng, tail = np.random.default_rng(SEED), 1 / np.arange(6, INTENTS + 6)
     kind = rng.integers(KINDS, size=people)
-
-    def mixed(typical: Indexes, others: Indexes) -> Indexes:
-        return np.where(rng.random(len(typical)) < LOYALTY, typical, others)
-
     users = {"user": np.arange(people), "weight": rng.integers(1, 99, people)}
     for place in range(attributes):
         others = rng.integers(card := 2 + place % 7, size=people)
-        users[f"p{place}"] = mixed(rng.integers(card, size=KINDS)[kind], others)
+        typical = rng.integers(card, size=KINDS)[kind]
+        users[f"p{place}"] = np.where(rng.random(people) < LOYALTY, typical, others)
     query = np.repeat(np.arange(queries), rows)
     sender = rng.integers(people, size=len(query))
     others = rng.choice(INTENTS, len(query), p=tail / tail.sum())
-    intent = mixed((query * 31 + kind[sender] * 7) % INTENTS, others)
+    typical = (query * 31 + kind[sender] * 7) % INTENTS
+    intent = np.where(rng.random(len(query)) < LOYALTY, typical, others)
     events = {"user": sender, "query": query, "intent": intent}
-    options = BuildOptions(users=folder / "users.csv", events=folder / "events.csv")
-    pc.write_csv(pa.table(users), options.users)
-    pc.write_csv(pa.table(events), options.events)
-    return options
+    for name, table in {"users": pa.table(users), "events": pa.table(events)}.items():
+        pc.write_csv(table, folder / f"{name}.csv")
+        pq.write_table(table, folder / f"{name}.parquet")
+    return BuildOptions(users=folder / "users.csv", events=folder / "events.csv")
 
 
 def building() -> Iterator[str]:
-    """Yield how long a build of many events takes, by the command, as a user runs it."""
-    with tempfile.TemporaryDirectory() as folder:
-        options = tables(Path(folder), **SURVEY)
-        command = [Path(sys.executable).with_name("reticent"), "model", "build"]
-        command += ["--users", options.users, "--events", options.events]
-        command += ["--without", "weight", "--out", Path(folder) / "survey.safetensors"]
-        seconds = timed(partial(subprocess.run, command, check=True, capture_output=True))[0] / 1e3
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    what = f"building a model from {SURVEY['rows'] * SURVEY['queries']:,} events"
-    yield row(what, (20, 2048), (seconds, peak), "s, MiB")
+    """Yield how long builds of many events take, and of their stages the worst time left."""
+    engines = (None, "csv", (20, 2048)), ("local", "parquet", (30,))
+    for spark, kind, bars in engines[: 2 if which("java") else 1]:
+        with tempfile.TemporaryDirectory() as folder:
+            options = replace(tables(Path(folder), **SURVEY), spark=spark)
+            users, events = (Path(folder) / f"{each}.{kind}" for each in ("users", "events"))
+            options = replace(options, users=users, events=events, description=UNWEIGHTED)
+            seconds, _, ratios = timed(partial(apart, partial(_built, options)))
+        found = seconds / 1e3, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        what = f"building a model from {SURVEY['rows'] * SURVEY['queries']:,} events in {kind}"
+        yield row(what, bars, found[: len(bars)], "s, MiB")
+        for stage, each in ratios.items():
+            yield row(f"time left, {stage}", (1.5,), (max(each, 1 / each),), "times", f"{each:.2f}")
+
+
+def _built(options: BuildOptions) -> dict[str, float]:
+    """Build a model; of each stage, the worst time left by what it took, once a tenth is done."""
+    notes, worst = defaultdict[str, list[tuple[float, float]]](list), dict[str, float]()
+    with Progress() as progress:
+
+        def note(what: str, share: float) -> None:
+            progress(what, share)
+            notes[what].append((monotonic(), progress.left))
+
+        path = options.files[0].with_suffix(".safetensors")
+        path.write_bytes(encode(build_model(options, note)))
+    for what, each in notes.items():
+        (begun, _), (end, _) = each[0], each[-1]
+        some = [left / (end - at) for at, left in each if 1 <= end - at <= 0.9 * (end - begun)]
+        if any(some):
+            worst[what] = max(filter(None, some), key=lambda each: abs(np.log(each)))
+    return worst
 
 
 def growth() -> Iterator[str]:
@@ -279,15 +292,13 @@ def _grown(extent: dict[str, int]) -> tuple[float, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         options = replace(tables(Path(folder), **extent), validation=False, shrinkage=20.0)
         options = replace(options, description=Description(weights="weight"))
-        path, quiet = Path(folder) / "growth.safetensors", lambda _what, _share: None
-        seconds = timed(lambda: path.write_bytes(encode(build_model(options, quiet))))[1] / 1e3
-        return *apart(partial(_decided, path)), seconds
+        seconds = timed(partial(_built, options))[1] / 1e3
+        return *apart(partial(_decided, Path(folder) / "users.safetensors")), seconds
 
 
 def _decided(path: Path) -> tuple[float, float]:
     """Time decisions of this process by a model, p50 in ms, and measure the MiB that it takes."""
-    statm = Path("/proc/self/statm")  # pages: the second is what is resident
-    before = statm.read_text(encoding="utf-8").split()[1]
+    before = np.loadtxt("/proc/self/statm")[1]  # pages, of which the second are resident
     times = [_time(each)[1] for each in requests(read(path), COUNT)]
-    pages = int(statm.read_text(encoding="utf-8").split()[1]) - int(before)
+    pages = np.loadtxt("/proc/self/statm")[1] - before
     return float(np.median(times[1:])), pages * resource.getpagesize() / 2**20

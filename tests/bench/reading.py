@@ -24,6 +24,7 @@ from tests.bench import row, timed, timing
 from tests.house.tree import ROOT
 
 DATA = ROOT / "examples/data/everyday"
+PROFILES = partial(read_file, DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
 PRECISION, QUESTIONS, SEED = 0.6, 70, 7
 WHOM = "chat.example"
 FEWEST = 700  # people left, in balanced
@@ -32,8 +33,7 @@ BALANCED = 'preset = "balanced"\n'
 
 def reading() -> Iterator[str]:
     """Yield how long a text takes."""
-    one, two, *_ = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
-    model, cache = load_model("everyday"), Cache()
+    model, cache, (one, two, *_) = load_model("everyday"), Cache(), PROFILES()
     own, reads = OwnFacts.of(agent.Facts.of(one.facts), model), partial(cache.read, model)
     for what, bar, way, some in (
         ("reading a text: topics", 2, reads, one),
@@ -45,8 +45,8 @@ def reading() -> Iterator[str]:
 
 def relevance() -> Iterator[str]:
     """Yield how well the model everyday ranks facts, and what is sent by that."""
-    profiles = read_file(DATA / "profiles.jsonl.gz", partial(lines_of, kind=Sheet))
-    model, levels = load_model("everyday"), np.concatenate([e.levels() for e in profiles])
+    model, profiles = load_model("everyday"), PROFILES()
+    levels = np.concatenate([e.levels() for e in profiles])
     assert model.tables.relevance is not None
     pairs = [pairs_of(model, model.tables.relevance, each) for each in profiles]
     helps, decisive = np.moveaxis(np.concatenate(by_others(pairs)), 2, 0)
@@ -62,12 +62,14 @@ def relevance() -> Iterator[str]:
     yield row(f"decisive facts, at precision {PRECISION}", (0.6,), (over[levels > 1].mean(),), "")
     yield row("first fact decisive, where one is", (0.6,), (first[some].mean(),), "")
     yield row("a fact where none helps", (0.12,), (over[idle].any(axis=1).mean(),), "of requests")
-    yield _kinds()
-    yield _conversations(profiles)
+    yield from _sent(profiles)
 
 
-def _kinds() -> str:
-    """Describe which kinds strangers are sent with requests of somebody who has set them all."""
+def _sent(profiles: Sequence[Sheet]) -> Iterator[str]:
+    """Describe which kinds strangers are sent with requests of somebody who has set them all.
+
+    Then what one assistant is sent by each person, who has room for the commonest facts first.
+    """
     counts, engine, policy = Counter[str](), agent.open(), read(BALANCED, "balanced", preset)
     with (DATA / "requests.csv").open(encoding="utf-8", newline="") as file:
         for each in csv.DictReader(file):
@@ -80,30 +82,22 @@ def _kinds() -> str:
                 counts += Counter(idle=1, carrying=bool(sent))
     helps, served = _share(counts, "helps", "sent"), _share(counts, "served", "decisive")
     idle = _share(counts, "carrying", "idle")
-    return f"kinds sent that help: {helps}; decisive ones sent: {served}; where none helps: {idle}"
-
-
-def _conversations(profiles: Sequence[Sheet]) -> str:
-    """Describe what one assistant is sent with requests of each person, one after the other.
-
-    Beside it, how many decisive facts the limit on people leaves room for: the commonest first.
-    """
-    counts, engine, policy = Counter[str](), agent.open(), read(BALANCED, "balanced", preset)
-    room = np.log2(engine.models[0].population.people / FEWEST)
+    yield f"kinds sent that help: {helps}; decisive ones sent: {served}; where none helps: {idle}"
+    counts, room = Counter(), np.log2(engine.models[0].population.people / FEWEST)
     for profile in profiles:
-        facts, knows, decisive = agent.Facts.of(profile.facts), dict[str, str](), Counter[str]()
+        facts, knows, helpful = agent.Facts.of(profile.facts), dict[str, str](), Counter[str]()
         count = min(QUESTIONS, len(profile.questions))
         for request in Random(SEED).sample(profile.questions, count):  # noqa: S311
             decision = engine.decide(request.text, WHOM, knows=knows, facts=facts, policy=policy)
             levels = {facts[at].id: level for at, level in request.helps.items()}
             sent = {*decision.share}
             counts += Counter(sent=len(sent), helps=len(sent & levels.keys()))
-            decisive.update({each: each in sent for each in levels if levels[each] > 1})
+            helpful.update({each: each in sent for each in levels if levels[each] > 1})
             knows |= dict.fromkeys(sent, "")
-        shares = [e.terms.share for e in facts if e.id in decisive and e.terms and e.terms.share]
-        counts += Counter(decisive=len(decisive), served=sum(map(bool, decisive.values())))
+        shares = [e.terms.share for e in facts if e.id in helpful and e.terms and e.terms.share]
+        counts += Counter(decisive=len(helpful), served=sum(map(bool, helpful.values())))
         counts += Counter(fit=int((np.cumsum(np.sort(-np.log2(shares))) <= room).sum()))
-    return (
+    yield (
         f"to one assistant: of what is sent {_share(counts, 'helps', 'sent')} help (bar: 0.65); "
         f"of decisive facts {_share(counts, 'served', 'decisive')} are sent (0.60; with {FEWEST} "
         f"people left {_share(counts, 'fit', 'decisive')} at most)"

@@ -11,7 +11,7 @@ from functools import partial
 from importlib import import_module
 from itertools import chain
 from math import inf, log
-from typing import Any, TypeVar
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -33,17 +33,15 @@ from agent.tradeoff.plan import QueryPlanner, plan
 from agent.tradeoff.search import maximise
 from agent.tradeoff.tables import Floats, Indexes, Population, members, subsets, union
 from policy.settings import Mode
-from tests.bench import at, row, timed
+from tests.bench import T, at, row, timed
 from tests.bench.decisions import SHARES, SURE, requests, whole
 
-T = TypeVar("T")
 DECISIONS, PLANS = (200, (0.99, 0.97, 0.0)), (30, (0.0, 0.97, 0.998))  # of each model; and bars
 PROBLEMS: dict[Mode, Any] = {"dynamic": DECISIONS, "planned": PLANS}
 FEW = 8  # facts, all of whose sets are looked at
 STARTS, LARGEST = 12, 6  # sets by lot that the better search of more starts from, and their facts
 PRICED = 400  # sets, after which no start is added: all is dear where sets are large
-WORTH = 1e-6  # bits: below, there is nothing to find
-REACHED = 1 - 1e-6  # of the best
+WORTH, REACHED = 1e-6, 1 - 1e-6  # bits, below which there is nothing to find; of the best
 SLOPES = dict(zip(METRICS, ((0.5, 2e3), (0.5, 2e3), (0.1, 10.0), (1e-3, 0.1)), strict=True))
 CAPS = (1, 2, 3, 4, 6)  # on facts
 COVERINGS, TOPICS, MOST = 20, 8, 12  # for all; topics of each; facts at most, as in balanced
@@ -257,18 +255,16 @@ def peers() -> Iterator[str]:
         except ModuleNotFoundError as error:
             yield f"without {error.name}: pip install apricot-select submodlib-py"
         else:  # at first some load and compile
-            bits = [_value(*each, some) for each, some in zip(problems, orders, strict=True)]
-            found[name] = at(took[1:], 50, 99), np.array(bits)
+            reached = list[float]()
+            for (bits, parts, costs), order in zip(problems, orders, strict=True):
+                left = np.cumprod(1 - parts[:, order], axis=1)
+                reached.append((bits @ (1 - left) - np.cumsum(costs[order])).max(initial=0.0))
+            found[name] = at(took[1:], 50, 99), np.array(reached)
     best = np.max([values for _, values in found.values()], axis=0)
     for name, (times, values) in found.items():
-        reached = f"{(values > best - WORTH).sum()} of {len(best)}"
-        yield f"| {name} | {times} ms | {values.sum():.4f} bits | {reached} |"
+        first = f"{(values > best - WORTH).sum()} of {len(best)}"
+        yield f"| {name} | {times} ms | {values.sum():.4f} bits | {first} |"
     yield whole(read(shipped_model("so2017")))
-
-
-def _value(bits: Floats, parts: Floats, costs: Floats, order: list[int]) -> float:
-    left = np.cumprod(1 - parts[:, order], axis=1)
-    return float((bits @ (1 - left) - np.cumsum(costs[order])).max(initial=0.0))
 
 
 def _coverings() -> Iterator[tuple[Floats, Floats, Floats]]:
