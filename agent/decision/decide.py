@@ -169,12 +169,10 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
-    some = [*members(result.mask | waiting if result.mask else prepared.settings.candidates)]
+    some = result.mask | waiting if result.mask else objective.helpful
     if not (brief and result.mask):
         objective.survey(result.mask)
-    if brief and not result.mask:
-        some = [each for each in some if objective.utility(1 << each) > 0]
-    outcomes = [_outcome(prepared, choice, index) for index in (some if brief else ())]
+    outcomes = [_outcome(prepared, choice, index) for index in (members(some) if brief else ())]
     tried = (each for each in outcomes if each.gain_bits is not None and each.disclose != "ask")
     if not (brief and (result.mask or any(tried))):
         outcomes = [_outcome(prepared, choice, index) for index in accounted(prepared)]

@@ -241,6 +241,12 @@ class DisclosureObjective(Objective):
         rising = all(self._people.monotone(each, self.candidates) for each in measures)
         return rising and super().claims_submodularity
 
+    @property
+    def helpful(self) -> int:
+        """The candidates that bring something by themselves, a mask."""
+        some = np.array([*members(self.candidates)], np.intp)
+        return union(some[np.array(self._utility.extensions(0, some.tolist())) > 0].tolist())
+
     def curvature(self) -> Curvature:
         """How what F takes off U bends; of guarded attributes that is not known."""
         own: Curvature = "unknown" if self._settings.guards else super().curvature()
