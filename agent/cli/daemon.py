@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import call
 from agent.cli.options import Commands, Output, answers, json_option, record
 from agent.cli.printing import paragraph, printable
 from agent.daemon.doctor import examine
@@ -62,8 +62,7 @@ def stop() -> Output:
 
     What waits for your word is in its memory only, and forgotten.
     """
-    with door() as client:
-        client.call("status")  # of none this says so
+    call("status")  # of none this says so
     with ended(paths()):
         pass
     return Output({"ended": True}, paragraph(ENDED))
@@ -73,8 +72,7 @@ def stop() -> Output:
 def ended(at: Paths) -> Iterator[None]:
     """End the daemon, and keep another from starting meanwhile; DaemonError if it does not end."""
     if listens(at.control):
-        with door() as client:
-            client.call("shutdown")
+        call("shutdown")
     private_folder(at.state)
     until = time.monotonic() + SECONDS
     with ExitStack() as stack:

@@ -11,6 +11,8 @@ from agent.wire.routes import SEE
 from agent.words import titles
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from agent.wire.client import Client
 
 COPYING = 600.0  # seconds, for what copies the whole vault
@@ -38,13 +40,19 @@ def door(timeout: float | None = None, *, attended: bool = True) -> Iterator["Cl
         raise AbsentError(error.what, f"{first}{error.hint}") from None
 
 
+def call(name: str, body: "Struct | None" = None, /) -> Any:  # noqa: ANN401  (of the route)
+    """Make one call of the daemon, as by `door`, and return its answer."""
+    with door() as client:
+        return client.call(name, body)
+
+
 def notify(route: str) -> Any:  # noqa: ANN401  (of the route)
     """Have the daemon look at what has changed, by a request without a body; None where it is away.
 
     Returns its answer.
     """
-    with suppress(ReticentError), door() as client:
-        return client.call(route)
+    with suppress(ReticentError):
+        return call(route)
     return None
 
 

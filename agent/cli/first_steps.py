@@ -15,7 +15,7 @@ import click
 
 from agent.cli.ask import ask
 from agent.cli.connect import connect
-from agent.cli.daemon_client import door, start
+from agent.cli.daemon_client import call, start
 from agent.cli.init import set_up
 from agent.cli.interrupt import Interrupted
 from agent.cli.printing import listing, note, paragraph, say, show, texts
@@ -87,8 +87,7 @@ def started(machine: Machine) -> None:
 def opened(passphrase: str) -> None:
     """Open the vault."""
     how = Unlock(method="passphrase", secret=passphrase, screen=screen_of(os.environ))
-    with door() as client:
-        client.call("unlock", how)
+    call("unlock", how)
     say(OPEN)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from msgspec.structs import replace
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import call
 from agent.cli.options import at_terminal
 from agent.cli.policy import installed_models, own_policy, read_policy
 from agent.cli.policy_edit import trial, write
@@ -75,8 +75,7 @@ def add() -> None:
 def replayed(edit: PolicyEdit) -> str:
     """Say how many of the latest requests would have carried something else after an edit."""
     try:
-        with door() as client:
-            return would_differ(client.call("edit_policy", replace(edit, dry_run=True)))
+        return would_differ(call("edit_policy", replace(edit, dry_run=True)))
     except ReticentError as error:
         return f"It cannot be tried on past requests: {error}."
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from agent.cli.daemon_client import door, notify
+from agent.cli.daemon_client import call, notify
 from agent.cli.init import TEXTS
 from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, option, pair, today
 from agent.cli.policy import (
@@ -140,8 +140,8 @@ def write(edit: PolicyEdit, path: Path) -> bool:
     Says whether it can.
     """
     if path == own_policy():
-        with suppress(AbsentError), door() as client:
-            client.call("edit_policy", edit)
+        with suppress(AbsentError):
+            call("edit_policy", edit)
             return True
     where, values = plan_of(edit, today())
     rewrite(path, partial(amend.edited, where=where, new=values))
@@ -158,9 +158,8 @@ def block(recipient: str, *, undo: bool) -> Output:
     The block is written into the policy, and covers whatever counts as one with RECIPIENT: all
     domains of its company, and its group. They keep what they already know.
     """
-    with door() as client:
-        if not undo:
-            done: Done = client.call("refuse", RecipientName(recipient=recipient))
-            return Output(done, paragraph(BLOCKED.format(recipient)))
-        lifted: Allowed = client.call("allow", RecipientName(recipient=recipient))
+    if not undo:
+        done: Done = call("refuse", RecipientName(recipient=recipient))
+        return Output(done, paragraph(BLOCKED.format(recipient)))
+    lifted: Allowed = call("allow", RecipientName(recipient=recipient))
     return Output(lifted, paragraph(unblocked(recipient, lifted)))

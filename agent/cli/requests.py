@@ -9,7 +9,7 @@ import click
 import msgspec
 
 from agent.cli import options
-from agent.cli.daemon_client import COPYING, door, titles_of
+from agent.cli.daemon_client import COPYING, call, door, titles_of
 from agent.cli.interrupt import Interrupted
 from agent.cli.options import DATES, DAY, QUERY, RECIPIENT, Deferred, Output, answers, option
 from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, texts, wide
@@ -295,8 +295,7 @@ def _corrected(which: str, edit: ReadingEdit) -> Output:
     """Edit what the text of an entry, or a text, means."""
     entry = int(which) if which.isascii() and which.isdecimal() else None
     edit = msgspec.structs.replace(edit, entry=entry, query=which if entry is None else None)
-    with door() as client:
-        answer: Corrected = client.call("correct", edit)
+    answer: Corrected = call("correct", edit)
     return Output(answer, paragraph(notices.corrected(answer, edit)))
 
 

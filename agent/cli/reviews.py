@@ -10,7 +10,7 @@ import click
 import msgspec
 from msgspec.structs import replace as changed
 
-from agent.cli.daemon_client import door, titles_of
+from agent.cli.daemon_client import call, door, titles_of
 from agent.cli.options import FACT, Output, answers, known, option
 from agent.cli.printing import facts, note, page, paragraph, texts
 from agent.cli.prompts import Command
@@ -206,6 +206,5 @@ def undo() -> Output:
     have edited the file since. Data already sent cannot be recalled. Once the vault is locked,
     nothing can be undone.
     """
-    with door() as client:
-        undone: Undone = client.call("undo")
+    undone: Undone = call("undo")
     return Output(undone, paragraph(undone.what))

@@ -4,7 +4,7 @@ import os
 
 import click
 
-from agent.cli.daemon_client import door
+from agent.cli.daemon_client import call, door
 from agent.cli.interrupt import uninterrupted
 from agent.cli.options import Output, answers, now, yes_option
 from agent.cli.printing import facts, note, page, paragraph, texts
@@ -31,8 +31,7 @@ def status(*, socket: bool) -> Output:
     if socket:
         place = str(paths().query)
         return Output({"socket": place}, place)
-    with door() as client:
-        state: Status = client.call("status")
+    state: Status = call("status")
     return Output(state, status_text(state))
 
 
@@ -76,8 +75,7 @@ def _policy(policy: PolicyStatus, *, vault: bool) -> str:
 @answers
 def lock() -> Output:
     """Close the vault, so that nothing is sent."""
-    with door() as client:
-        state: Status = client.call("lock")
+    state: Status = call("lock")
     return Output(state, paragraph(running(state)))
 
 
