@@ -11,7 +11,7 @@ import msgspec
 
 from agent.cli import options, own_facts
 from agent.cli.daemon_client import door, titles_of
-from agent.cli.printing import Column, facts, page, paragraph, say, strong, table, wide
+from agent.cli.printing import Column, facts, page, paragraph, strong, table, wide
 from agent.cli.profile_file import LARGEST, OwnFact, is_values, profile_toml, read_profile
 from agent.cli.prompts import agree, confirmed, line
 from agent.cli.questions import CITY, HARMLESS, ask_city, ask_values, concerned, most_useful
@@ -344,9 +344,7 @@ def export(file: Path, *, recipient: str | None, yes: bool) -> options.Output:
         with door() as client:
             message, text = own_facts.memory_for(recipient, client, yes=yes)
     else:
-        if not yes:
-            say(PLAIN_TEXT)
-        agree("Write them?", yes=yes)
+        agree("Write them?", yes=yes, warning=PLAIN_TEXT)
         with door() as client:
             own: list[Fact] = client.call("profile").facts
             message, text = {"facts": own}, profile_toml(own, Concepts(_models(client)))

@@ -35,13 +35,16 @@ _UNITS = (("minute", 60.0), ("hour", 3_600.0), ("day", 86_400.0), ("year", 31_55
 MOST_YEARS = 1_000_000
 
 
-def agree(question: str, *, yes: bool, word: str | None = None) -> None:
+def agree(question: str, *, yes: bool, warning: str = "", word: str | None = None) -> None:
     """Wait until the user agrees; ``yes``: beforehand; ``word``: what is to be typed, if not y.
 
-    UsageError where there is no terminal, ReticentError where the answer is no.
+    ``warning``: what to know before the question. UsageError where there is no terminal,
+    ReticentError where the answer is no.
     """
     if yes:
         return
+    if warning:
+        say(warning)
     if not at_terminal():
         raise UsageError("this asks for confirmation, and there is no terminal", "agree with --yes")
     agreed = confirmed(question) if word is None else line(question) == word

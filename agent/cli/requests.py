@@ -12,7 +12,7 @@ from agent.cli import options
 from agent.cli.daemon_client import COPYING, call, door, titles_of
 from agent.cli.interrupt import Interrupted
 from agent.cli.options import DATES, DAY, QUERY, RECIPIENT, Deferred, Output, answers, option
-from agent.cli.printing import Column, note, numeric, page, paragraph, say, table, texts, wide
+from agent.cli.printing import Column, note, numeric, page, paragraph, table, texts, wide
 from agent.cli.printing import facts as pairs
 from agent.cli.prompts import agree
 from agent.cli.reviews import likely, waiting_page
@@ -181,9 +181,7 @@ def delete(entries: tuple[int, ...], *, before: datetime | None, yes: bool) -> O
         raise UsageError("name either entries or a day", "as in `requests delete --before 90d`")
     named = counted(len({*entries}), "entry", "entries")
     which = named if before is None else f"all requests before {before:%Y-%m-%d}"
-    if not yes:
-        say(texts("requests")["deletes"])
-    agree(f"Delete the text of {which}?", yes=yes)
+    agree(f"Delete the text of {which}?", yes=yes, warning=texts("requests")["deletes"])
     with door(COPYING) as client:
         body = Deletion(entries=[*entries], before=before)
         deleted: list[int] = client.call("delete_texts", body)
@@ -316,9 +314,7 @@ def forget(recipient: str, *, yes: bool) -> Output:
             never = f"{recipient} was never sent anything, so there is nothing to forget."
             return Output(Done(done=False), paragraph(never + likely(recipient, recipients)))
         whom = recipient if recipient == pool else f"{recipient}, with all that counts as {pool},"
-        if not yes:
-            say(notices.FORGETTING.format(whom))
-        agree("Mark it as having forgotten you?", yes=yes)
+        agree("Mark it as having forgotten you?", yes=yes, warning=notices.FORGETTING.format(whom))
         stated: Done = client.call("forget", RecipientName(recipient=recipient))
     named = whom if stated.done else recipient
     return Output(stated, paragraph(notices.forgotten(named, done=stated.done)))
