@@ -1,18 +1,17 @@
 """`reticent model decide` and `curve`: which facts a request may carry, at one trade-off or all."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from agent.cli import options
 from agent.cli import policy as shared
 from agent.cli.ask import decision_page
-from agent.cli.options import option
+from agent.cli.options import option, together
 from agent.cli.policy import model_path, read_model, read_policy
 from agent.cli.printing import page, texts
 from agent.decision.context import Context, Terms, rulebook, terms_under
@@ -34,7 +33,6 @@ from policy.match import PER_ATTRIBUTE, Rulebook, Ruling, Verdict
 from policy.rules import Layer, Policy, Rule
 from policy.settings import Value
 
-F = TypeVar("F", bound=Callable[..., Any])
 SOURCE = "--set"
 EVERY = "By default all queries, which takes seconds."
 OPEN = 'preset = "none"'  # the policy of whoever names none
@@ -44,18 +42,13 @@ ROWS = 12
 COLUMNS = (*map(numeric, ("price", "bits", "cost", "people")), Column("mark"), wide("sent"))
 
 
-_OPTIONS = (
+term_options = together(  # that say on which terms a request is decided
     option("--model", model_path, "M|NAME", MODEL),
     option("--policy", options.PATH, "FILE", "A policy that sets the terms."),
     option("--recipient", str, "RECIPIENT", "Who receives it; a policy's rules need it."),
     option("--know", options.pair, "FACT=VALUE", TEXTS["know"], multiple=True),
     option("--set settings", options.pair, "KEY=VALUE", TEXTS["set"], multiple=True),
 )
-
-
-def term_options(command: F) -> F:
-    """Give a command the options that say on which terms a request is decided."""
-    return reduce(lambda decorated, each: each(decorated), reversed(_OPTIONS), command)
 
 
 def context_of(

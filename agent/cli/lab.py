@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from agent.cli.interrupt import Progress, extra
-from agent.cli.options import PATH, Commands, Output, answers, option, seed_option
+from agent.cli.options import PATH, Commands, Output, answers, option, seed_option, together
 from agent.cli.printing import paragraph
 from agent.lab import StudyOptions
 from agent.model.file import shipped_model
@@ -101,17 +101,13 @@ def attack(data: Path | None, out: Path, of: str | None, **options: int) -> Outp
     return _wrote(page, [figure.name], judged)
 
 
-def _of_everyday(command: FC) -> FC:
-    """Add the options of a study of everyday facts."""
-    for each in (
-        seed_option,
-        _counted("--requests", MANY, MONTH.requests, "Requests of each of them."),
-        _counted("--people", MANY, MONTH.people, "How many send requests."),
-        out_option,
-        option("--data", PATH, "DIR", "The tables of everyday facts, with their `model.toml`."),
-    ):
-        command = each(command)
-    return command
+_of_everyday = together(  # of a study of everyday facts
+    option("--data", PATH, "DIR", "The tables of everyday facts, with their `model.toml`."),
+    out_option,
+    _counted("--people", MANY, MONTH.people, "How many send requests."),
+    _counted("--requests", MANY, MONTH.requests, "Requests of each of them."),
+    seed_option,
+)
 
 
 @lab.command()

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
-from functools import wraps
+from functools import reduce, wraps
 from importlib import import_module
 from keyword import iskeyword
 from pathlib import Path
@@ -56,6 +56,13 @@ def sees_terminal() -> bool:
     return at_terminal() and sys.stdout is not None and sys.stdout.isatty()
 
 
+def prompted(prompt: str, *, hide: bool = False) -> str:
+    """Ask for one line; click.Abort where there is no more."""
+    # With a default, an empty line is an answer, so that ours is the sentence about it.
+    answer: str = click.prompt(prompt, hide_input=hide, default="", show_default=False, err=True)
+    return answer
+
+
 def option(
     declared: str,
     kind: object,
@@ -66,6 +73,11 @@ def option(
     """Make an option that takes a value; ``declared``: its name, and that of its argument."""
     shown, names = "default" in more and not callable(more["default"]), declared.split()
     return click.option(*names, type=kind, metavar=metavar, help=text, show_default=shown, **more)
+
+
+def together(*options: Callable[[Any], Any]) -> Callable[[F], F]:
+    """Make one decorator of several options, in the order in which help is to list them."""
+    return lambda command: reduce(lambda done, each: each(done), reversed(options), command)
 
 
 seed_option = option("--seed", click.IntRange(min=0), "N", "Seed of the random numbers.", default=0)
@@ -132,7 +144,7 @@ def query_text(value: str) -> str:
 
     query = value
     if value == PIPE and at_terminal():
-        query = click.prompt("Query", default="", show_default=False, err=True)
+        query = prompted("Query")
     elif value == PIPE:
         text = "" if sys.stdin is None else sys.stdin.read(LONGEST_QUERY + 2)
         query = text.removesuffix("\n").removesuffix("\r")

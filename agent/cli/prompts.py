@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from agent.cli.options import at_terminal, checked_text, not_text
+from agent.cli.options import at_terminal, checked_text, not_text, prompted
 from agent.cli.printing import facts, say
 from agent.errors import ReticentError, UsageError, install_hint, nearest
 from agent.vault import secrets
@@ -99,12 +99,8 @@ def read_secret(prompt: str) -> str:
 
 def _typed(prompt: str, *, hide: bool = True) -> str:
     forbid_dumps()
-    # With a default, an empty line is an answer, so that ours is the sentence about it.
     with suppress(UnicodeDecodeError):
-        answer: str = click.prompt(
-            prompt, hide_input=hide, default="", show_default=False, err=True
-        )
-        return answer
+        return prompted(prompt, hide=hide)
     raise not_text(prompt.lower())
 
 
@@ -200,8 +196,7 @@ def confirmed(question: str, *, default: bool = False) -> bool:
 
 def line(prompt: str) -> str:
     """Ask for one line, without the white space around it; click.Abort where there is no more."""
-    answer: str = click.prompt(prompt, default="", show_default=False, err=True)
-    return answer.strip()
+    return prompted(prompt).strip()
 
 
 def pick(prompt: str, names: Sequence[str], texts: Sequence[str]) -> str | None:
