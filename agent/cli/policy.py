@@ -13,7 +13,7 @@ import click
 from agent.cli import options
 from agent.cli.daemon_client import notify
 from agent.cli.options import PATH, Commands, Deferred, Output, answers, option, today
-from agent.cli.policy_tests import failed_tests
+from agent.cli.policy_tests import Lines, failed_tests
 from agent.cli.printing import Column, facts, note, page, paragraph, printable, table, texts, wide
 from agent.cli.questions import country_of_locale
 from agent.daemon.locale import LOCALE
@@ -46,11 +46,11 @@ DEFERRED = {
     "set": Deferred("agent.cli.policy_edit", "Change a setting in a policy file."),
 }
 WHOM = "For whom; of a group or list, the first member. By default whoever no rule names."
+OWN = "The policy file. By default your own."
 MODEL = "The model whose facts are meant. By default the first that comes with reticent."
 SOURCES = {Layer.FILE: "file", Layer.PRESET: "preset", Layer.DEFAULTS: "defaults"}
 DECIDED = (Column("setting"), wide("value"), wide("decided by"))
 ORDER = ("always", "auto", "ask", "never", GUARDED)
-Lines = Mapping[tuple[str | int, ...], int]  # of the keys of a file
 
 
 @click.group(cls=Commands, default=lambda _: "show", deferred=DEFERRED)
@@ -61,25 +61,18 @@ def policy() -> None:
     """
 
 
-def own_policy() -> Path:
-    """The path of the policy that the daemon follows."""
-    return paths().policy
-
-
 def read_policy(file: Path) -> Policy:
     """Read the policy in a file; the user's own only where nobody else could have written it.
 
     UsageError where it cannot be read, PolicyError where it is wrong.
     """
-    is_own = file == own_policy()
+    is_own = file == paths().policy
     if is_own and not file.exists():
         raise UsageError("there is no policy yet", "`reticent init` writes one", str(file))
     return load(file, check_ours if is_own else None)
 
 
-policy_option = option(
-    "--policy file", PATH, "FILE", "The policy file. By default your own.", default=own_policy
-)
+policy_option = option("--policy file", PATH, "FILE", OWN, default=lambda: paths().policy)
 
 
 def model_path(named: str) -> Path:
@@ -187,7 +180,7 @@ def check(files: tuple[Path, ...]) -> Output:
 
     models = installed_models()
     checked, lines, code = [], list[str](), 0
-    for file in files or (own_policy(),):
+    for file in files or (paths().policy,):
         problems, remarks, rules = tuple[Problem, ...](), tuple[Remark, ...](), 0
         limits, failed = "", tuple[Problem, ...]()
         findings: Sequence[Problem | Remark] = ()
@@ -206,7 +199,7 @@ def check(files: tuple[Path, ...]) -> Output:
             remarks, failed = audited(policy, models, today()), failed_tests(policy, models)
             findings, code = (*failed, *remarks), max(code, int(bool(failed)))
             # The daemon need not wait for the rest of its file; it knows where the user lives.
-            taken = notify("reload") if file == own_policy() else None
+            taken = notify("reload") if file == paths().policy else None
             notes = f", {counted(len(remarks), 'note')}" if remarks else ""
             tests = f", {counted(len(policy.tests), 'test')}" if policy.tests else ""
             verdict = f"{file}: {counted(rules, 'rule')}{tests}, no problems{notes}"

@@ -14,12 +14,13 @@ from msgspec.structs import replace
 
 from agent.cli.daemon_client import call
 from agent.cli.options import at_terminal
-from agent.cli.policy import installed_models, own_policy, read_policy
+from agent.cli.policy import installed_models, read_policy
 from agent.cli.policy_edit import trial, write
 from agent.cli.printing import facts, paragraph, printable, say
 from agent.cli.prompts import chosen, confirmed, line
 from agent.errors import ReticentError, UsageError
 from agent.model.model import Model
+from agent.paths import paths
 from agent.wire.policy import PolicyEdit
 from agent.words.notices import edited, would_differ
 from policy import amend
@@ -47,7 +48,7 @@ def add() -> None:
     if not at_terminal():
         hint = "use `reticent policy set`, or write the rule by hand"
         raise UsageError("this asks questions, and there is no terminal", hint)
-    file, models = own_policy(), installed_models()
+    file, models = paths().policy, installed_models()
     before = read_policy(file)
     say(TEXTS["begin"])
     parts = conditions(before, models)

@@ -12,14 +12,7 @@ import click
 from agent.cli.daemon_client import call, notify
 from agent.cli.init import TEXTS
 from agent.cli.options import FACT, QUERY, RECIPIENT, Output, answers, option, pair, today
-from agent.cli.policy import (
-    check_policy,
-    installed_models,
-    noted,
-    own_policy,
-    policy_option,
-    written,
-)
+from agent.cli.policy import check_policy, installed_models, noted, policy_option, written
 from agent.cli.printing import note, paragraph
 from agent.daemon.instructions import overriding_rules, plan_of
 from agent.daemon.policy_file import rewrite
@@ -27,6 +20,7 @@ from agent.decision.topics import attributes_of
 from agent.errors import AbsentError, PolicyError, UsageError
 from agent.files import create_private, private_folder
 from agent.model.model import Model
+from agent.paths import paths
 from agent.wire.base import Done, RecipientName
 from agent.wire.decide import Allowed
 from agent.wire.policy import Edited, PolicyEdit
@@ -105,10 +99,10 @@ def _start_from(name: str, file: Path) -> Output:
     else:
         text = TEXTS["starter"].format(preset=name)
         read(text, str(file), preset)
-        if file == own_policy():
+        if file == paths().policy:
             private_folder(file.parent)
         create_private(text.encode(), file)
-    if file == own_policy():
+    if file == paths().policy:
         notify("reload")
     done = Edited(changed=changed, wins=[])
     stands = paragraph(edited(f'{file}: preset = "{name}"', done))
@@ -139,7 +133,7 @@ def write(edit: PolicyEdit, path: Path) -> bool:
 
     Says whether it can.
     """
-    if path == own_policy():
+    if path == paths().policy:
         with suppress(AbsentError):
             call("edit_policy", edit)
             return True
