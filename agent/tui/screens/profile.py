@@ -13,18 +13,8 @@ from agent.tui.list_page import COPIED, SentencesPage, for_item
 from agent.tui.page import LEFT_TO, background, write_rule
 from agent.tui.plain import HIDDEN, fitted, plain
 from agent.tui.virtual_list import Line, Look, Part
+from agent.wire import state
 from agent.wire.policy import AttributeStatus, PolicyEdit, Value
-from agent.wire.state import (
-    Changed,
-    EventKind,
-    FactDraft,
-    FactEdit,
-    FactFigures,
-    FactTexts,
-    ProfileChange,
-    ProfileFacts,
-    Recipient,
-)
 from agent.words.figures import SENSITIVITIES, listed, rarity, removes, sensitivity, whom
 from agent.words.notices import MOST_NAMED, also, outdated, taken_for
 from agent.words.titles import RULED, RULINGS, in_order, stated, value_title
@@ -54,7 +44,7 @@ class FactRow:
     attribute: AttributeStatus
     is_set: bool = False
     value: str | None = field(default=None, repr=False)
-    figures: FactFigures | None = None
+    figures: state.FactFigures | None = None
     holders: tuple[str, ...] = ()
 
     @property
@@ -85,7 +75,7 @@ def plain_name(attribute: AttributeStatus) -> str:
 
 def rows_of(
     attributes: Sequence[AttributeStatus],
-    own: ProfileFacts,
+    own: state.ProfileFacts,
     known_by: Mapping[str, Collection[str]],
     *,
     masked: bool,
@@ -100,7 +90,7 @@ def rows_of(
     rows, complete = [], True
     for each in attributes:
         if fact := words.get(each.name):
-            more = own.figures.get(fact.id, FactFigures())
+            more = own.figures.get(fact.id, state.FactFigures())
             row = FactRow(each, is_set=True, figures=more, holders=(*more.pools,))
             rows.append(row if masked else replace(row, value=fact.words))
             continue
@@ -177,7 +167,7 @@ def price(bits: float) -> str:
 class ProfileScreen(SentencesPage[FactRow], where="profile"):
     """A row for each attribute of the model in use."""
 
-    concerns: ClassVar[frozenset[EventKind]] = frozenset(
+    concerns: ClassVar[frozenset[state.EventKind]] = frozenset(
         {"profile", "policy", "models", "answer", "forget"}
     )
 
@@ -216,8 +206,8 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         """Fetch attributes, values and recipients, and show them."""
         call = partial(self.review.link.call, attended=attended)
         attributes: list[AttributeStatus] = await call("attributes")
-        recipients: list[Recipient] = await call("recipients")
-        own: ProfileFacts = await call("profile")
+        recipients: list[state.Recipient] = await call("recipients")
+        own: state.ProfileFacts = await call("profile")
         if self.review.reachable:  # else it was locked meanwhile
             known_by = {each.pool: each.held for each in recipients}
             self._all = rows_of(attributes, own, known_by, masked=self.review.masked)
@@ -231,17 +221,17 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         text = await self.review.push_screen_wait(TextQuestion(IN_WORDS))
         if text is None or not text.strip():
             return
-        draft: FactDraft = await self.ask("propose", FactTexts(texts=[text.strip()]))
-        kinds, keep = (e.attribute for e in self._all if not e.in_words), list[FactEdit]()
+        draft: state.FactDraft = await self.ask("propose", state.FactTexts(texts=[text.strip()]))
+        kinds, keep = (e.attribute for e in self._all if not e.in_words), list[state.FactEdit]()
         titles = {each.kind: each.title for each in kinds}
         for each in draft.proposals:
             about = taken_for(each, titles.get(each.fact.kind, each.fact.kind)).items()
             lines = (f"{label}: {what}" for label, what in about)
             text = "\n".join((f"Keep {each.fact.words!r}?", *lines))
             if await self.review.push_screen_wait(Choice(text, KEEP, 1 - each.is_new)):
-                keep.append(FactEdit(id=each.fact.id))
+                keep.append(state.FactEdit(id=each.fact.id))
         if keep:
-            await self.ask("change_profile", ProfileChange(draft=draft.draft, keep=keep))
+            await self.ask("change_profile", state.ProfileChange(draft=draft.draft, keep=keep))
             self.review.tell("Kept in your words. u reverts that.")
             self.soon()
 
@@ -255,7 +245,7 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         if row.in_words:
             text = f"Remove {row.shown_value}? Whoever knows it keeps it."
             if await self.review.push_screen_wait(confirm(text, "remove it")):
-                await self.ask("change_profile", ProfileChange(unset=[fact.name[1:]]))
+                await self.ask("change_profile", state.ProfileChange(unset=[fact.name[1:]]))
                 self.review.tell("Removed. u reverts that.")
             return
         values = in_order(fact.values[1:])
@@ -267,13 +257,13 @@ class ProfileScreen(SentencesPage[FactRow], where="profile"):
         if picked is None:
             return
         some = {"set": {fact.kind: picked}} if picked else {"unset": [fact.kind]}
-        change = partial(ProfileChange, **some)
+        change = partial(state.ProfileChange, **some)
         text = "" if picked else f"Remove your value of: {fact.title}? Whoever knows it keeps it. "
-        planned: Changed = await self.ask("change_profile", change(dry_run=True))
+        planned: state.Changed = await self.ask("change_profile", change(dry_run=True))
         text += removes(planned.gone, masked=self.review.masked)
         if text and not await self.review.push_screen_wait(confirm(text.strip(), "remove it")):
             return
-        changed: Changed = await self.ask("change_profile", change())
+        changed: state.Changed = await self.ask("change_profile", change())
         done = f"{fact.title}: {'set' if picked else 'not set any more'}. u reverts that."
         if not changed.changes:
             done = f"{fact.title}: nothing changed."

@@ -50,11 +50,7 @@ def order_of(weighed: Weighed) -> tuple[str, ...]:
 
 
 def rows_of(
-    trial: Trial,
-    order: Sequence[str],
-    values: Mapping[str, str],
-    *,
-    unfolded: bool = False,
+    trial: Trial, order: Sequence[str], values: Mapping[str, str], *, unfolded: bool = False
 ) -> tuple[Shows, ...]:
     """Lay out the attributes that matter or all of them, in an order."""
     weighed, subject = trial.weighed, trial.subject
