@@ -57,11 +57,10 @@ async def watch(lock: Callable[[], object], program: str | None) -> None:
         return
     assert process.stdout is not None  # noqa: S101  (it is a pipe)
     try:
-        while line := await process.stdout.readline():
-            if _LOCKS.match(line):
-                lock()
-    except ValueError:  # no line is as long
-        pass
+        with suppress(ValueError):  # no line is as long
+            while line := await process.stdout.readline():
+                if _LOCKS.match(line):
+                    lock()
     finally:
         if process.returncode is None:
             with suppress(ProcessLookupError):  # it may just have ended
