@@ -151,8 +151,7 @@ class RecipientsScreen(ListPage[Recipient], where="recipients"):
         """Show a recipient, or none; values are kept only while they are seen."""
         masked, zone = self.review.masked, self.review.environment.clock().tzinfo
         if both is not None and masked:
-            after = replace(both[1], values=dict.fromkeys(both[1].values, ""))
-            both = both[0], after
+            both = both[0], replace(both[1], values=dict.fromkeys(both[1].values, ""))
         if both and self.looked_into and both[0].pool != self.looked_into[0].pool:
             self.query_one("#detail").scroll_home(animate=False)
         self.looked_into = both
