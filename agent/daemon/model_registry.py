@@ -70,10 +70,7 @@ class ModelRegistry:
         """
         if name is None and (usable := self.usable(keys, now)):
             return usable[0]
-        model = self._look(SHIPPED[0] if name is None else name, keys, now).model
-        if isinstance(model, ReticentError):
-            raise model
-        return model
+        return _or_raise(self._look(SHIPPED[0] if name is None else name, keys, now).model)
 
     def usable(self, keys: Keys, now: datetime) -> list[Model]:
         """The one world of the models that decide unnamed, those shipped first; or none.
@@ -214,10 +211,7 @@ class ModelRegistry:
             if self.in_thread and name not in SHIPPED:
                 raise BEING_READ
             self._files[name] = stamp, _read(self._place(name))
-        model = self._files[name][1]
-        if isinstance(model, ReticentError):
-            raise model
-        return model
+        return _or_raise(self._files[name][1])
 
     def _path_of(self, name: str) -> Path:
         """Locate a model; UsageError with the nearest name if it is unknown."""
@@ -255,6 +249,13 @@ def _read(path: Path) -> Model | ReticentError:
         return trusted(path, ())
     except ReticentError as error:
         return error
+
+
+def _or_raise(model: Model | ReticentError) -> Model:
+    """Pass a model on; raise the error that stands in its place."""
+    if isinstance(model, ReticentError):
+        raise model
+    return model
 
 
 def fact_names(models: Iterable[Model]) -> frozenset[str]:
