@@ -291,11 +291,8 @@ def _failed(error: Exception, name: str) -> web.Response:
 
 def _fault(error: ReticentError) -> web.Response:
     """Answer with what an error says."""
-    code, status = None, None
-    if isinstance(error, RefusedError):
-        code, status = error.code, error.status
-    fault = fault_of(error, code)
-    answer = reply(fault, status or http_status(fault.code))
-    if code in {"slow", "too large"}:  # the rest of it is not read
+    fault = fault_of(error, error.code if isinstance(error, RefusedError) else None)
+    answer = reply(fault, http_status(fault.code))
+    if fault.code in {"slow", "too large"}:  # the rest of it is not read
         answer.force_close()
     return answer
