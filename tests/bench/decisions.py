@@ -5,6 +5,7 @@ random topics, one after the other, as one process gets them, by the one world o
 the model so2017 alone. Then by models built of events drawn by lot.
 """
 
+import gc
 import resource
 import tempfile
 from collections import Counter, defaultdict
@@ -17,7 +18,6 @@ from time import monotonic
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv as pc
 import pyarrow.parquet as pq
 
 import agent
@@ -60,6 +60,7 @@ GROWING |= {"attributes": (30, 60, 120)}
 def decisions() -> Iterator[str]:
     """Yield the rows."""
     world, model = world_of([*map(read, shipped_models())]), read(shipped_model("so2017"))
+    gc.freeze()  # as the daemon does once it has begun
     size = world.population.columns.nbytes + world.population.summable.nbytes
     fresh, known = (map(_time, requests(world, COUNT, known=each)) for each in (0, KNOWN))
     yield timing("everyday: a fresh decision, half of the kinds set", (2, 15), [*fresh][1:], size)
@@ -117,15 +118,16 @@ def requests(
 
 def _always(world: Model) -> Iterator[Timing]:
     """Time decisions with facts that always leave, some in own words, of five people."""
-    profiles = PROFILES()
-    for seed, each in enumerate(profiles):
+    for seed, each in enumerate(PROFILES()):
         own = OwnFacts.of(agent.Facts.of(each.facts), world)
         model, times = extended(world, own, (), Cache()), list[Timing]()
-        for context in requests(model, COUNT // len(profiles), seed):
+        for context in requests(model, ROUND, seed):
             always = frozenset(sorted(context.terms.available or ())[: RULED - OWN])
             rules = tuple((each.id, ALWAYS) for each in own.facts[:OWN])
             terms = replace(context.terms, always=always, facts=rules)
-            times.append(_time(replace(context, terms=terms, own=own)))
+            ruled = replace(context, terms=terms, own=own)
+            assert replace(ruled, cache=Cache()).filled.facts  # the text is read before
+            times.append(_time(ruled))
         yield from times[1:]
 
 
@@ -134,10 +136,7 @@ def _first() -> Timing:
 
 
 def _planned(world: Model) -> tuple[list[Timing], list[Timing]]:
-    """Time plans by which something new leaves, and those by which nothing does.
-
-    People ask one recipient about some topics, one after the other, and then about them again.
-    """
+    """Time plans by which something new leaves, and others; people ask some topics twice."""
     new, again = list[Timing](), list[Timing]()
     for seed in range(PLANNING):
         held, asked, contexts = Knowledge(), Counter[int](), [*requests(world, ASKED, seed)]
@@ -234,25 +233,24 @@ def tables(folder: Path, people: int, attributes: int, queries: int, rows: int) 
     intent = np.where(rng.random(len(query)) < LOYALTY, typical, others)
     events = {"user": sender, "query": query, "intent": intent}
     for name, table in {"users": pa.table(users), "events": pa.table(events)}.items():
-        pc.write_csv(table, folder / f"{name}.csv")
         pq.write_table(table, folder / f"{name}.parquet")
-    return BuildOptions(users=folder / "users.csv", events=folder / "events.csv")
+    return BuildOptions(users=folder / "users.parquet", events=folder / "events.parquet")
 
 
 def building() -> Iterator[str]:
     """Yield how long builds of many events take, and of their stages the worst time left."""
-    engines = (None, "csv", (20, 2048)), ("local", "parquet", (30,))
-    for spark, kind, bars in engines[: 2 if which("java") else 1]:
+    what, taken = f"building from {SURVEY['rows'] * SURVEY['queries']:,} events", list[float]()
+    for spark in (None, "local")[: 2 if which("java") else 1]:
         with tempfile.TemporaryDirectory() as folder:
-            options = replace(tables(Path(folder), **SURVEY), spark=spark)
-            users, events = (Path(folder) / f"{each}.{kind}" for each in ("users", "events"))
-            options = replace(options, users=users, events=events, description=UNWEIGHTED)
+            options = replace(tables(Path(folder), **SURVEY), spark=spark, description=UNWEIGHTED)
             seconds, _, ratios = timed(partial(apart, partial(_built, options)))
-        found = seconds / 1e3, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        what = f"building a model from {SURVEY['rows'] * SURVEY['queries']:,} events in {kind}"
-        yield row(what, bars, found[: len(bars)], "s, MiB")
+        taken.append(seconds / 1e3)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        yield row(what, (20, 2048), (taken[-1], peak), "s, MiB", f"by {spark or 'DuckDB'}")
         for stage, each in ratios.items():
             yield row(f"time left, {stage}", (1.5,), (max(each, 1 / each),), "times", f"{each:.2f}")
+    if taken[1:]:
+        yield row("Spark's time by DuckDB's", (1.5,), (taken[1] / taken[0],), "times")
 
 
 def _built(options: BuildOptions) -> dict[str, float]:
