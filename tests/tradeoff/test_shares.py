@@ -198,13 +198,15 @@ def test_a_set_of_any_facts_is_the_mean_over_its_answers(world: World, data: st.
 
 
 FORGOTTEN = "measures.BATCH", "measures.CURVES_KEPT", "anonymity_set.KEPT", "tables.ROWS_KEPT"
+FORGOTTEN += ("look_alikes.KEPT",)
+AHEAD = "measures.SPARE", "look_alikes.FEW"
 
 
 @given(shared_worlds() | rich_worlds(), st.data(), st.sampled_from([*METRICS, "worst", "people"]))
 def test_a_row_has_what_each_fact_adds(world: World, data: st.DataObject, measure: Measure) -> None:
     """The same number by every way to it, whatever was asked before; so have guards.
 
-    However many losses are estimated at once, and classes and rows remembered.
+    However many losses are estimated at once or ahead, and classes and rows remembered.
     """
     what, most = data.draw(knowledge(world)), data.draw(st.sampled_from([1, 40, BATCH]))
     crowd, k = world.anonymity_set(what), data.draw(st.integers(1, 5))
@@ -213,6 +215,8 @@ def test_a_row_has_what_each_fact_adds(world: World, data: st.DataObject, measur
         with pytest.MonkeyPatch.context() as patch:
             for name in FORGOTTEN:
                 patch.setattr(f"agent.tradeoff.{name}", most)
+            for name in AHEAD if mask & 1 else ():
+                patch.setattr(f"agent.tradeoff.{name}", 0)
             row, plain = crowd.row(mask & crowd.persons, measure, k), world.anonymity_set(what)
             found = [crowd.identifiability(each, measure, k) for each in sets]
         assert [plain.identifiability(each, measure, k) for each in sets] == found
