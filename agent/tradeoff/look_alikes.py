@@ -22,13 +22,14 @@ from agent.tradeoff.grouping import (
 from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
-FEW = 4  # times as many rows as classes that are counted for others
+FEW = 4  # rows for each class, at the least, where others are made of these
+FINER_KEPT = 32  # sets of classes of which others are made
 KEPT = 1 << 18  # cells, 24 bytes each, or groups, 48 bytes each
 Cells = tuple[Indexes, Floats, Floats]
 """A row of each class by some columns, in order, how many it has, and of how many people."""
 Groups = dict[tuple[int, bool], tuple[int, list[ByShare]]]
-Counted = tuple[Columns, dict[int, tuple[int, Cells]], Groups, Indexes]
-"""The rows by columns, what was counted of them, of whom they are groups, and which they are.
+Counted = tuple[Columns, dict[int, tuple[int, Cells]], dict[int, Cells], Groups, Indexes]
+"""The rows by columns, their classes, those of which others are made, groups, and which rows.
 
 What is counted comes with the room that it and all before it take: adding that up for each new one
 would take longer than the counting.
@@ -86,8 +87,8 @@ class LookAlikes:
             asked = (CodeColumn(e.of_row, len(e.counts)) for e in people.requests)
             more = dict(enumerate(asked, people.persons))
             columns = Columns(people.columns, self._cards, None if whole else rows, more)
-            self.counted = columns, {}, {}, rows
-        self.columns, self._cells, groups, self.rows = self.counted
+            self.counted = columns, {}, {}, {}, rows
+        self.columns, self._cells, self._finer, groups, self.rows = self.counted
         self.groups = {} if self._possible or self.varied else groups  # of other figures
         some = len(self.rows) > 0
         return float(next(self._likely(self._classes(self.varied)[0])).max()) if some else 0.0
@@ -164,12 +165,30 @@ class LookAlikes:
         """
         if columns in self._cells:
             return self._cells[columns][1]
-        finer, items, number = self._finer(columns), None, None
-        if finer == columns:
-            weights = self._population.summable
-            people = weights if len(self.rows) == len(weights) else weights[self.rows]
+        known = [each for each in self._finer if not columns & ~each]
+        if known:
+            finest = min(known, key=lambda each: len(self._finer[each][0]))
+            cells = self._divided(columns, *self._finer[finest])
         else:
-            items, number, people = self._classes(finer)
+            weights, more = self._population.summable, self._with_more(columns)
+            weights = weights if len(self.rows) == len(weights) else weights[self.rows]
+            cells = finer = self._divided(more, None, None, weights)
+            if FEW * len(finer[0]) <= len(self.rows):
+                while len(self._finer) >= FINER_KEPT:
+                    del self._finer[next(iter(self._finer))]
+                self._finer[more] = finer
+            if more != columns:
+                cells = self._divided(columns, *finer)
+        taken = next(reversed(self._cells.values()), (0, cells))[0] + len(cells[0])
+        while self._cells and taken - next(iter(self._cells.values()))[0] > KEPT:
+            del self._cells[next(iter(self._cells))]
+        self._cells[columns] = taken, cells
+        return cells
+
+    def _divided(
+        self, columns: int, items: Indexes | None, number: Floats | None, people: Floats
+    ) -> Cells:
+        """The classes of some rows, or of all; how many rows each stands for, one, and people."""
         labels, groups = self.columns.classes(columns, items)
         labels = labels.astype(np.intp, copy=False)
         sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
@@ -177,23 +196,16 @@ class LookAlikes:
         last[last_of_each(labels, groups)[sizes > 0]] = True
         sample, used = np.flatnonzero(last), labels[last]
         sample = sample if items is None else items[sample]
-        cells = sample, sizes[used].astype(np.float64, copy=False), people[used]
-        taken = next(reversed(self._cells.values()), (0, cells))[0] + len(sample)
-        while self._cells and taken - next(iter(self._cells.values()))[0] > KEPT:
-            del self._cells[next(iter(self._cells))]
-        self._cells[columns] = taken, cells
-        return cells
+        return sample, sizes[used].astype(np.float64, copy=False), people[used]
 
-    def _finer(self, columns: int) -> int:
-        """Columns of whose classes those by these are made, or these, to be counted themselves.
+    def _with_more(self, columns: int) -> int:
+        """Some columns, and of those on which facts depend as many as leave few classes.
 
-        Counted before, or with more on which facts depend: few beside the rows, and soon wanted.
+        Those come first that none of the kept classes has beside what is known: soon wanted, too.
         """
-        if known := [each for each in self._cells if not columns & ~each]:
-            return min(known, key=lambda each: len(self._cells[each][1][0]))
         classes = prod(self._cards[each] for each in members(columns))
         more = self._population.shares.columns if self._population.shares else ()
-        counted = reduce(or_, (each for each in self._cells if not self.varied & ~each), 0)
+        counted = reduce(or_, (each for each in self._finer if not self.varied & ~each), 0)
         for each in sorted(more, key=lambda each: counted >> each & 1):
             if not columns >> each & 1 and FEW * classes * self._cards[each] <= len(self.rows):
                 columns, classes = columns | 1 << each, classes * self._cards[each]
