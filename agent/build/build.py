@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
-from agent.build.engines import check_path, connected
+from agent.build.engines import check_path, connected, reading
 from agent.build.fitting import Fitted, HalfTrial, figures, fit, passing, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
@@ -48,7 +48,8 @@ def build_model(options: BuildOptions, progress: Progress) -> Model:
     else:
         log = open_log(files, backend)
         progress("reading", 0.5 if options.spark is None else 0.35)
-        source = source_of(log)
+        with reading(backend):
+            source = source_of(log)
     progress("reading", 1.0)
     if options.description.topics is not None and options.private is None:
         if options.events is not None or options.phrasings is not None:

@@ -169,7 +169,7 @@ def _decide(prepared: Prepared, *, brief: bool) -> Decision:
     choice = choice_of(prepared)
     objective, result, waiting = choice.objective, choice.result, union(choice.pending)
     figures = figures_of(objective, result.mask, prepared, result.order)
-    some = result.mask | waiting if result.mask else objective.helpful
+    some = result.mask | waiting | (0 if result.mask else objective.useful)
     if not (brief and result.mask):
         objective.survey(result.mask)
     outcomes = [_outcome(prepared, choice, index) for index in (members(some) if brief else ())]

@@ -317,9 +317,10 @@ class Decision(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     ``model``: the id of the model that decided; ``read_as``: what the query means, None where it is
     not understood; ``readings``: all that it may mean, the surest first. ``outcomes``: all
     attributes of the model, in its order, but second and third facts of a kind that are not set; in
-    brief only what is disclosed or waits, or else might have been, where anything is; none where a
-    rule blocks the request, or the query is not known. ``pending``: the figures with what is worth
-    disclosing too, but waits for the user. ``guarded``: what is told about each guarded attribute.
+    brief only what is disclosed or waits, and where nothing is disclosed, what would help; none
+    where a rule blocks the request, or the query is not known. ``pending``: the figures with what
+    is worth disclosing too, but waits for the user. ``guarded``: what is told about each guarded
+    attribute.
 
     ``mode`` to ``trade_off``: the terms of the choice, and ``mode`` how it was made;
     ``evaluations``: the sets at which the objective was computed; ``violations``: how often a gain

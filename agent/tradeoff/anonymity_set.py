@@ -61,7 +61,7 @@ class AnonymitySet:
         self.leaves = (
             0 if population.shares is None else population.shares.leaves << population.tabled
         )
-        """Of these, those of whom nothing else depends: whatever is told, they never raise rho."""
+        """Of these, those on which nothing else depends: whatever is told, they never raise rho."""
         self.guard = cache(self._guard)
         """What those who know d, and an answer, know of a person attribute v."""
         self._figures: dict[tuple[str, int], SetFigures] = {}

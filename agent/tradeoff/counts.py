@@ -11,6 +11,7 @@ from agent.tradeoff import grouping
 from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
 
 BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
+BYTE = 255  # codes of several attributes together are bytes
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 
 
@@ -191,7 +192,7 @@ class Layout:
         cells, rest = parent, sorted(self._columns.of(attributes), key=lambda each: -each.card)
         while rest:
             (codes, card), room = rest.pop(), grouping.SPARSE * len(cells.row) // len(cells.kind)
-            while rest and card * rest[-1].card <= min(room, grouping.BYTE):
+            while rest and card * rest[-1].card <= min(room, BYTE):
                 more, values = rest.pop()
                 codes, card = np.multiply(codes, values, dtype=np.uint8) + more, card * values
             cells = split(cells, self.kinds, grouping.CodeColumn(codes, card))

@@ -15,7 +15,6 @@ SPARSE = 12  # beyond this many times their number, keys are quicker to sort
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
 KEYS = 1 << 48  # combined codes stay below this
 SMALL = 1 << 16  # keys below this are made in 16 bits, four times as many at once
-BYTE = 255  # codes of several attributes together are bytes
 BITS = 8  # of a byte
 BYTES = 8  # of a word
 KEPT = 24  # partitions remembered, 8 bytes an item each

@@ -23,7 +23,7 @@ from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
 FEW = 4  # rows for each class, at the least, where others are made of these
-FINER_KEPT = 32  # sets of classes of which others are made
+FINER_KEPT = 16  # sets of classes of which others are made
 KEPT = 1 << 18  # cells, 24 bytes each, or groups, 48 bytes each
 Cells = tuple[Indexes, Floats, Floats]
 """A row of each class by some columns, in order, how many it has, and of how many people."""
@@ -31,8 +31,8 @@ Groups = dict[tuple[int, bool], tuple[int, list[ByShare]]]
 Counted = tuple[Columns, dict[int, tuple[int, Cells]], dict[int, Cells], Groups, Indexes]
 """The rows by columns, their classes, those of which others are made, groups, and which rows.
 
-What is counted comes with the room that it and all before it take: adding that up for each new one
-would take longer than the counting.
+Classes and groups come with the room that they and all before them take: adding that up for each
+new one would take longer than the counting.
 """
 
 
@@ -173,7 +173,7 @@ class LookAlikes:
             weights, more = self._population.summable, self._with_more(columns)
             weights = weights if len(self.rows) == len(weights) else weights[self.rows]
             cells = finer = self._divided(more, None, None, weights)
-            if FEW * len(finer[0]) <= len(self.rows):
+            if self._are_few(len(finer[0])):
                 while len(self._finer) >= FINER_KEPT:
                     del self._finer[next(iter(self._finer))]
                 self._finer[more] = finer
@@ -203,13 +203,17 @@ class LookAlikes:
 
         Those come first that none of the kept classes has beside what is known: soon wanted, too.
         """
-        classes = prod(self._cards[each] for each in members(columns))
+        classes = prod(self.columns.column(each).card for each in members(columns))
         more = self._population.shares.columns if self._population.shares else ()
         counted = reduce(or_, (each for each in self._finer if not self.varied & ~each), 0)
         for each in sorted(more, key=lambda each: counted >> each & 1):
-            if not columns >> each & 1 and FEW * classes * self._cards[each] <= len(self.rows):
+            if not columns >> each & 1 and self._are_few(classes * self._cards[each]):
                 columns, classes = columns | 1 << each, classes * self._cards[each]
         return columns
+
+    def _are_few(self, classes: int) -> bool:
+        """Whether others are made of so many classes sooner than of the rows, and they are kept."""
+        return FEW * classes <= len(self.rows) and FINER_KEPT * classes <= KEPT
 
     def expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:
         """Mu of each group, of which there is a row; ``most``: as many as in any larger set."""

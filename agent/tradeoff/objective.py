@@ -242,7 +242,7 @@ class DisclosureObjective(Objective):
         return rising and super().claims_submodularity
 
     @property
-    def helpful(self) -> int:
+    def useful(self) -> int:
         """The candidates that bring something by themselves, a mask."""
         some = np.array([*members(self.candidates)], np.intp)
         return union(some[np.array(self._utility.extensions(0, some.tolist())) > 0].tolist())

@@ -404,12 +404,13 @@ class _Growth:
         self.uses[place], self.bits[place] = use, query.value(use)
         full = not scope.has_room(use << 1 | 1)
         rests = rests if full else [use]
-        new = marked((self.gains[place] > 0) | query.quick)
+        hopeful = (self.gains[place] > 0) | query.quick
+        new = marked(hopeful)
         some = (each for each in rests if full or query.quick or each in query.stored)
         rows = [query.beside(each, new & ~each) for each in some]
         self.fresh[place] = bool(rows) or not use
         if rows:
             gains = np.max(rows, axis=0) - self.bits[place]
-            self.gains[place] = np.where(gains >= query.least, gains, 0.0)
+            self.gains[place] = np.where(hopeful & (gains >= query.least), gains, 0.0)
         elif full:
             self.gains[place] = 0.0

@@ -254,7 +254,7 @@ def building() -> Iterator[str]:
 
 
 def _built(options: BuildOptions) -> dict[str, float]:
-    """Build a model; of each stage, the worst time left by what it took, once a tenth is done."""
+    """Build a model; of stages, the worst time left by what it took, a tenth to 1 s to the end."""
     notes, worst = defaultdict[str, list[tuple[float, float]]](list), dict[str, float]()
     with Progress() as progress:
 

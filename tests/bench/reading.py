@@ -85,17 +85,17 @@ def _sent(profiles: Sequence[Sheet]) -> Iterator[str]:
     yield f"kinds sent that help: {helps}; decisive ones sent: {served}; where none helps: {idle}"
     counts, room = Counter(), np.log2(engine.models[0].population.people / FEWEST)
     for profile in profiles:
-        facts, knows, helpful = agent.Facts.of(profile.facts), dict[str, str](), Counter[str]()
+        facts, knows, needed = agent.Facts.of(profile.facts), dict[str, str](), Counter[str]()
         count = min(QUESTIONS, len(profile.questions))
         for request in Random(SEED).sample(profile.questions, count):  # noqa: S311
             decision = engine.decide(request.text, WHOM, knows=knows, facts=facts, policy=policy)
             levels = {facts[at].id: level for at, level in request.helps.items()}
             sent = {*decision.share}
             counts += Counter(sent=len(sent), helps=len(sent & levels.keys()))
-            helpful.update({each: each in sent for each in levels if levels[each] > 1})
+            needed.update({each: each in sent for each in levels if levels[each] > 1})
             knows |= dict.fromkeys(sent, "")
-        shares = [e.terms.share for e in facts if e.id in helpful and e.terms and e.terms.share]
-        counts += Counter(decisive=len(helpful), served=sum(map(bool, helpful.values())))
+        shares = [e.terms.share for e in facts if e.id in needed and e.terms and e.terms.share]
+        counts += Counter(decisive=len(needed), served=sum(map(bool, needed.values())))
         counts += Counter(fit=int((np.cumsum(np.sort(-np.log2(shares))) <= room).sum()))
     yield (
         f"to one assistant: of what is sent {_share(counts, 'helps', 'sent')} help (bar: 0.65); "

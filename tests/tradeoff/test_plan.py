@@ -292,9 +292,9 @@ def test_an_answer_tells_what_helps_it_enough(world: Drawn, data: st.DataObject)
 def test_what_is_remembered_changes_nothing(world: Drawn, data: st.DataObject) -> None:
     """Whatever was planned before with the same queries, the plan is that of a fresh start."""
     queries, scope = world.queries(), world.scope
-    for _ in range(2):
+    for most in (None, 1, 2):
         other = data.draw(st.integers(0, world.free)) & world.free
-        plan(queries, world.numbers, world.prices, Scope(other), world.free)
+        plan(queries, world.numbers, world.prices, Scope(other, 0, most), world.free)
     for changed in ({"most": data.draw(st.integers(0, 2))}, {}):
         wanted = world._replace(scope=scope._replace(**changed))
         again = plan(queries, world.numbers, world.prices, wanted.scope, world.free)
