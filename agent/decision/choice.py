@@ -22,7 +22,7 @@ from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import marked, matrix_of, members, rows_of, union, weighted
+from agent.tradeoff.tables import matrix_of, members, rows_of, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode, Reranking
 
@@ -187,7 +187,8 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     queries = [present, *(later(each, model, cache, filled) for each in expected)]
     judged = len(cache.judgements(model).bits) > 0
     if judged:  # what helps none of these is in no answer, and there are many kinds
-        usable &= marked(np.any([each.beside(0, usable) > 0 for each in queries], axis=0))
+        helpful = np.any([each.beside(0, usable) > 0 for each in queries], axis=0)
+        usable &= union(np.flatnonzero(helpful).tolist())
     queries = queries if mean is None else [each.by_pairs for each in queries]
     numbers = [1.0 + same, *again.values()]
     if mean is not None and mix is not None:

@@ -8,6 +8,8 @@ from numbers import Real
 from operator import or_
 from typing import Any, get_args
 
+import numpy as np
+
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
 from agent.decision.own_facts import EMPTY, NONE, Chances, Filled, OwnFacts, chances_of, fill
@@ -20,7 +22,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.tradeoff.tables import marked, union
+from agent.tradeoff.tables import union
 from policy.hosts import ASSISTANT
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
@@ -421,7 +423,8 @@ def barred_of(context: Context) -> dict[Reason, int]:
     if terms.mode != "standing" and query is not None and query < len(judged.bits):
         helpful = judged.helpful(NOTHING if reading.query is None else reading)
         helpful[[*filled.facts]] = filled.carried
-        barred[HARDLY] = every & ~(marked(helpful) | mask_of(terms.always, model))
+        some = union(np.flatnonzero(helpful).tolist())
+        barred[HARDLY] = every & ~(some | mask_of(terms.always, model))
     if context.stopped:  # a changed value is told anew
         held = context.knowledge.names - terms.changed if terms.memory == "remembers" else ()
         barred["you would stand out"] = every & ~mask_of(held, model)

@@ -263,9 +263,9 @@ class Agreement:
         }
         # And of each other one, by the code of its column.
         self._varying = [
-            (e, np.array([self._of[e].under(at).by_code[code][1] for at in self._of[e].codes]))
+            (e, np.array([self._of[e].under(at).by_code[code][1] for at, _ in enumerate(given)]))
             for e, code in self._disclosed.items()
-            if e in self.column
+            if e in self.column and (given := self._of[e].given) is not None
         ]
 
     def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
@@ -351,7 +351,7 @@ class Agreement:
             chance, share = values.by_code[told]
             return histogram(np.array([share]), np.array([chance]))
         if not below:
-            return values.masses
+            return values.masses()
         total = np.zeros(0)
         for at in np.flatnonzero(values.agreement).tolist():
             own = histogram(values.agreement[at : at + 1], values.chances[at : at + 1])

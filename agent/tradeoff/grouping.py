@@ -63,13 +63,6 @@ def mass_of(labels: Indexes, masses: Floats, groups: int) -> Floats:
     return np.bincount(labels, weights=masses, minlength=groups).astype(np.float64, copy=False)
 
 
-def largest_of(labels: Indexes, figures: Floats, groups: int) -> Floats:
-    """The largest of figures from 0, float64, of each group, shape (groups,)."""
-    largest = np.zeros(groups)
-    np.maximum.at(largest, labels, figures)
-    return largest
-
-
 def last_of_each(labels: Indexes, groups: int) -> Indexes:
     """The last item of each group, intp, shape (groups,); 0 for a group without any."""
     last = np.zeros(groups, dtype=np.intp)

@@ -10,15 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.agreement import Agreement, ExpectedPeople
-from agent.tradeoff.grouping import (
-    CodeColumn,
-    Columns,
-    divide,
-    largest_of,
-    last_of_each,
-    mass_of,
-    peaks,
-)
+from agent.tradeoff.grouping import CodeColumn, Columns, divide, last_of_each, mass_of, peaks
 from agent.tradeoff.measures import ALL, LEAST_SHARE, Alike, ByShare
 from agent.tradeoff.tables import Floats, Indexes, Population, members, union
 
@@ -141,14 +133,18 @@ class LookAlikes:
         sample, rows, people = self._classes(persons | self.varied | mask & ~self.persons)
         groups, count = divide(len(sample), self.columns.of(persons, sample))
         facts, example = next(self._likely(sample)), sample[last_of_each(groups, count)]
-        whole, share = (people * facts).sum(), largest_of(groups, facts, count)
+        whole, share = (people * facts).sum(), np.zeros(count)
+        np.maximum.at(share, groups, facts)
         specified, people_behind = persons | union(self._possible), self._population.behind
         blocks = [each for each in people_behind if each < 0 or each & specified]
         behind = self._behind(blocks, persons, example) if blocks else []
         expected = self.expecting(persons, example)
         by_row = self._likely(np.arange(len(self.rows)), mask)
         for likely in self._likely(sample, mask) if mask & ~self.persons else [facts]:
-            peak = share if likely is facts else largest_of(groups, likely, count)
+            peak = share
+            if likely is not facts:
+                peak = np.zeros(count)
+                np.maximum.at(peak, groups, likely)
             alone, own = (mass_of(groups, each * likely, count) for each in (rows, people))
             if behind:
                 chances = next(by_row)
@@ -165,55 +161,41 @@ class LookAlikes:
         """
         if columns in self._cells:
             return self._cells[columns][1]
-        known = [each for each in self._finer if not columns & ~each]
-        if known:
-            finest = min(known, key=lambda each: len(self._finer[each][0]))
-            cells = self._divided(columns, *self._finer[finest])
-        else:
-            weights, more = self._population.summable, self._with_more(columns)
-            weights = weights if len(self.rows) == len(weights) else weights[self.rows]
-            cells = finer = self._divided(more, None, None, weights)
-            if self._are_few(len(finer[0])):
+        few = min(len(self.rows) // FEW, KEPT // FINER_KEPT)  # classes, of which others are made
+        weights, sets = self._population.summable, [columns]
+        cells: tuple[Indexes | None, Floats | None, Floats] = None, None, weights
+        if known := [each for each in self._finer if not columns & ~each]:
+            cells = self._finer[min(known, key=lambda each: len(self._finer[each][0]))]
+        else:  # with more columns on which facts depend, first those that no classes have so far
+            more = self._population.shares.columns if self._population.shares else ()
+            had = reduce(or_, (each for each in self._finer if not self.varied & ~each), 0)
+            finer, classes = columns, prod(self.columns.column(e).card for e in members(columns))
+            for each in sorted(more, key=lambda each: had >> each & 1):
+                if not finer >> each & 1 and classes * self._cards[each] <= few:
+                    finer, classes = finer | 1 << each, classes * self._cards[each]
+            sets = [finer, columns][finer == columns :]
+            if len(self.rows) < len(weights):
+                cells = None, None, weights[self.rows]
+        for each in sets:
+            items, number, people = cells
+            labels, groups = self.columns.classes(each, items)
+            labels = labels.astype(np.intp, copy=False)
+            sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
+            last = np.zeros(len(labels), dtype=bool)
+            last[last_of_each(labels, groups)[sizes > 0]] = True
+            sample, used = np.flatnonzero(last), labels[last]
+            sample = sample if items is None else items[sample]
+            own = sample, sizes[used].astype(np.float64, copy=False), people[used]
+            if items is None and len(sample) <= few:
                 while len(self._finer) >= FINER_KEPT:
                     del self._finer[next(iter(self._finer))]
-                self._finer[more] = finer
-            if more != columns:
-                cells = self._divided(columns, *finer)
-        taken = next(reversed(self._cells.values()), (0, cells))[0] + len(cells[0])
+                self._finer[each] = own
+            cells = own
+        taken = next(reversed(self._cells.values()), (0, own))[0] + len(sample)
         while self._cells and taken - next(iter(self._cells.values()))[0] > KEPT:
             del self._cells[next(iter(self._cells))]
-        self._cells[columns] = taken, cells
-        return cells
-
-    def _divided(
-        self, columns: int, items: Indexes | None, number: Floats | None, people: Floats
-    ) -> Cells:
-        """The classes of some rows, or of all; how many rows each stands for, one, and people."""
-        labels, groups = self.columns.classes(columns, items)
-        labels = labels.astype(np.intp, copy=False)
-        sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
-        last = np.zeros(len(labels), dtype=bool)
-        last[last_of_each(labels, groups)[sizes > 0]] = True
-        sample, used = np.flatnonzero(last), labels[last]
-        sample = sample if items is None else items[sample]
-        return sample, sizes[used].astype(np.float64, copy=False), people[used]
-
-    def _with_more(self, columns: int) -> int:
-        """Some columns, and of those on which facts depend as many as leave few classes.
-
-        Those come first that none of the kept classes has beside what is known: soon wanted, too.
-        """
-        classes = prod(self.columns.column(each).card for each in members(columns))
-        more = self._population.shares.columns if self._population.shares else ()
-        counted = reduce(or_, (each for each in self._finer if not self.varied & ~each), 0)
-        for each in sorted(more, key=lambda each: counted >> each & 1):
-            if not columns >> each & 1 and self._are_few(classes * self._cards[each]):
-                columns, classes = columns | 1 << each, classes * self._cards[each]
-        return columns
-
-    def _are_few(self, classes: int) -> bool:
-        """Whether others are made of so many classes sooner than of the rows, and they are kept."""
-        return FEW * classes <= len(self.rows) and FINER_KEPT * classes <= KEPT
+        self._cells[columns] = taken, own
+        return own
 
     def expecting(self, persons: int, sample: Indexes, *, most: bool = False) -> Floats:
         """Mu of each group, of which there is a row; ``most``: as many as in any larger set."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, marked, members, union
+from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
 from agent.tradeoff.utility import Embedded, Utility
 
 # New attributes of a plan, those that add least, that are left out in turn. Of 30 plans for so2017
@@ -405,7 +405,7 @@ class _Growth:
         full = not scope.has_room(use << 1 | 1)
         rests = rests if full else [use]
         hopeful = (self.gains[place] > 0) | query.quick
-        new = marked(hopeful)
+        new = union(np.flatnonzero(hopeful).tolist())
         some = (each for each in rests if full or query.quick or each in query.stored)
         rows = [query.beside(each, new & ~each) for each in some]
         self.fresh[place] = bool(rows) or not use

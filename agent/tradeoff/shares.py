@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,33 +30,20 @@ def histogram(shares: Floats, mass: Floats) -> Floats:
     return np.bincount(bins, parts, 1).astype(np.float64, copy=False)
 
 
-@dataclass(frozen=True, eq=False)
-class Values:
+class Values(NamedTuple):
     """The values of a kind, code 1 first, among some people: float64, shape (v,).
 
     ``chances``: how probably somebody who has a fact of this kind has each; ``agreement``: how
-    probably anybody else has it, too.
+    probably anybody else has it, too; ``masses``: the `histogram` of these. ``by_code``: the chance
+    and the agreement of each code; 0, "unspecified", is as rare as the rarest. The codes behind the
+    values are those of OWN_SHARES: what is in own words has none of the values, and what it costs
+    is not known before it is disclosed, so that no chance of the kind's is theirs.
     """
 
     chances: Floats
     agreement: Floats
-
-    @cached_property
-    def masses(self) -> Floats:
-        """The `histogram` of how probably others agree."""
-        return histogram(self.agreement, self.chances)
-
-    @cached_property
-    def by_code(self) -> list[tuple[float, float]]:
-        """The chance and the agreement of each code; 0, "unspecified", is as rare as the rarest.
-
-        The codes behind the values are those of OWN_SHARES: what is in own words has none of the
-        values, and what it costs is not known before it is disclosed, so that no chance of the
-        kind's is theirs.
-        """
-        codes = [*zip(self.chances.tolist(), self.agreement.tolist(), strict=True)]
-        rarest = codes[int(np.argmin(np.where(self.agreement > 0, self.chances, np.inf)))]
-        return [rarest, *codes, *((1.0, share) for share in OWN_SHARES)]  # whatever the parent is
+    masses: Callable[[], Floats]
+    by_code: list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +68,22 @@ class KindShares:
     holders: int | None = None
     vague: NDArray[np.bool_] | bool = False
 
-    def values(self, shares: Floats) -> Values:
-        """The values by their shares among some people, float64, shape (v,).
+    def values(self, shares: Floats, *, coded: bool = False) -> Values:
+        """The values by their shares among some people, float64, shape (v,); ``coded``: by code.
 
         What has none is impossible, nothing else is very rare. A vague one counts as rare as the
         rarest: two who hold it seldom mean the same. Source: DESIGN.md 2.8.
         """
         least = np.min(self.shares, where=self.shares > 0, initial=1.0)
         likeness = np.where(self.vague, least / np.maximum(self.shares, least), 1.0)
+        chances = shares / (shares.sum() or 1.0)
         agreement = np.where(shares > 0, np.maximum(shares * likeness, LEAST), 0.0)
-        return Values(shares / (shares.sum() or 1.0), agreement)
+        masses, codes = cache(lambda: histogram(agreement, chances)), list[tuple[float, float]]()
+        if coded:
+            codes += zip(chances.tolist(), agreement.tolist(), strict=True)
+            rarest = codes[int(np.argmin(np.where(agreement > 0, chances, np.inf)))]
+            codes = [rarest, *codes, *((1.0, share) for share in OWN_SHARES)]  # whatever the parent
+        return Values(chances, agreement, masses, codes)
 
     @cached_property
     def codes(self) -> range:
@@ -105,7 +99,7 @@ class KindShares:
     def under(self) -> Callable[[int], Values]:
         """The values under a code of the parent; where that is not known, under 0."""
         given = [self.shares] if self.given is None else self.given
-        return cache(lambda code: self.values(given[code]))
+        return cache(lambda code: self.values(given[code], coded=True))
 
 
 @dataclass(frozen=True, eq=False)

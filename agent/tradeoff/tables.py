@@ -47,11 +47,6 @@ def mask_arrays(masks: Iterable[int], count: int) -> NDArray[np.bool_]:
     return np.unpackbits(bits, axis=1, count=count, bitorder="little").view(bool)
 
 
-def marked(inside: NDArray[np.bool_]) -> int:
-    """The set of the attributes that are marked, bool, shape (n,)."""
-    return int.from_bytes(np.packbits(inside, bitorder="little").tobytes(), "little")
-
-
 @cache
 def pairs(count: int) -> tuple[int, ...]:
     """The sets of two of ``count`` attributes: {0, 1}, {0, 2}, ..., {1, 2} and so on."""
