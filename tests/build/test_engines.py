@@ -30,7 +30,7 @@ from agent.build.tables import open_tables
 from agent.cli.main import INTERRUPTED
 from agent.errors import BuildError, UsageError
 from agent.model.file import encode, read, write
-from tests.build.worlds import ENGINES, JAVA, QUIET, World, few, frame, options, worlds
+from tests.build.worlds import ENGINES, QUIET, World, few, frame, options, worlds
 from tests.examples.searxng.serving import free
 from tests.waiting import until
 
@@ -311,8 +311,7 @@ def test_the_same_million_events_from_a_cluster_that_loses_an_executor(
     """It dies once it has computed what others need, and that is computed again."""
     tables = many(tmp_path, 1_000_000, mixed=True)
     (tmp_path / "conf").mkdir()  # few tasks, as on this machine alone
-    few = f"spark.sql.shuffle.partitions 4\nspark.executor.extraJavaOptions {JAVA}\n"
-    (tmp_path / "conf/spark-defaults.conf").write_text(few)
+    (tmp_path / "conf/spark-defaults.conf").write_text("spark.sql.shuffle.partitions 4\n")
     described = tmp_path / "model.toml"
     build = [*command(tables), "--shrinkage", "20", "--describe", f"{described}"]
     described.write_text('id = "m"\n')

@@ -1,7 +1,6 @@
 """Small tables and search logs drawn by Hypothesis: as rows, as tables of a database, as arrays."""
 
 import gzip
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -46,8 +45,6 @@ QUIET = pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning"
 SOCKETS = pytest.mark.filterwarnings(  # Spark's, which close with it
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
 )
-# What Spark compiles in so short a time is not worth the second of Java's compilers.
-os.environ["SPARK_SUBMIT_OPTS"] = JAVA = "-XX:TieredStopAtLevel=1"
 ENGINES = [None, pytest.param("local", marks=[pytest.mark.spark, SOCKETS])]  # None: DuckDB
 
 Row = tuple[str, ...]
