@@ -263,7 +263,7 @@ class Agreement:
         }
         # And of each other one, by the code of its column.
         self._varying = [
-            (e, np.array([self._of[e].under(at).by_code[code][1] for at, _ in enumerate(given)]))
+            (e, np.array([self._of[e].under(at).by_code[code][1] for at in range(len(given))]))
             for e, code in self._disclosed.items()
             if e in self.column and (given := self._of[e].given) is not None
         ]

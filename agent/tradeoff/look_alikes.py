@@ -162,8 +162,8 @@ class LookAlikes:
         if columns in self._cells:
             return self._cells[columns][1]
         few = min(len(self.rows) // FEW, KEPT // FINER_KEPT)  # classes, of which others are made
+        cells: tuple[Indexes | None, Floats | None, Floats]
         weights, sets = self._population.summable, [columns]
-        cells: tuple[Indexes | None, Floats | None, Floats] = None, None, weights
         if known := [each for each in self._finer if not columns & ~each]:
             cells = self._finer[min(known, key=lambda each: len(self._finer[each][0]))]
         else:  # with more columns on which facts depend, first those that no classes have so far
@@ -173,14 +173,18 @@ class LookAlikes:
             for each in sorted(more, key=lambda each: had >> each & 1):
                 if not finer >> each & 1 and classes * self._cards[each] <= few:
                     finer, classes = finer | 1 << each, classes * self._cards[each]
-            sets = [finer, columns][finer == columns :]
-            if len(self.rows) < len(weights):
-                cells = None, None, weights[self.rows]
+            sets = [columns] if finer == columns else [finer, columns]
+            whole = len(self.rows) == len(weights)
+            cells = None, None, weights if whole else weights[self.rows]
         for each in sets:
             items, number, people = cells
             labels, groups = self.columns.classes(each, items)
             labels = labels.astype(np.intp, copy=False)
-            sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
+            if groups == 1:  # counting all in one place takes longer than to add them up
+                rows = len(labels) if number is None else number.sum()
+                sizes, people = np.array([rows]), np.array([people.sum()])
+            else:
+                sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
             last = np.zeros(len(labels), dtype=bool)
             last[last_of_each(labels, groups)[sizes > 0]] = True
             sample, used = np.flatnonzero(last), labels[last]

@@ -40,7 +40,7 @@ LEAST_EXPECTED = 1e-290  # people; nobody is expected below
 CENSUS = 1e-9  # less than 1 by this, a share of people drawn is all of them
 ALL = np.ones(1)  # of the others
 CURVES_KEPT, OTHER_ROOM = 16, 256  # of groups; and in groups, what they take beside these
-SPARE = 4  # as many times as all bins hold, a batch has room for all: they are soon estimated
+SPARE = 4  # where a batch has room for so many times all bins, all are estimated at once
 BATCH = 1 << 13  # losses that are estimated at once: what a cache holds
 
 
