@@ -31,7 +31,7 @@ from agent.model.file import SHIPPED, read, shipped_model, shipped_models
 from agent.model.world import world_of
 from agent.wire.base import LONGEST_QUERY, RecipientName
 from agent.wire.decide import Answer, Summary
-from agent.wire.state import Entry, Pause, ProfileChange
+from agent.wire.state import Pause, ProfileChange
 from agent.words.titles import LONGEST, WHY_NOTHING, plain, value_title
 from tests.words.test_titles import TEXT
 from tests.worlds.daemons import BALANCED, Live, living, started
@@ -96,12 +96,6 @@ def titles_of_world() -> dict[str, str]:
     return {each.name: each.title for each in world_of([*map(read, shipped_models())]).attributes}
 
 
-def titled(entry: Entry) -> dict[str, str]:
-    """Return what an entry says left, as people read it."""
-    titles = titles_of_world()
-    return {titles[name]: value_title(value, titles[name]) for name, value in entry.values.items()}
-
-
 @pytest.mark.parametrize("mode", MODES)
 def test_what_is_told_is_what_left(live: Live, mode: Mode) -> None:
     """Fact by fact, for each question; and who asks a sum gets none and leaves no entry."""
@@ -109,8 +103,10 @@ def test_what_is_told_is_what_left(live: Live, mode: Mode) -> None:
     found = ask(live.paths.query, *ASKED, SUM, recipient=whom, mode=mode)
     entries = {each.query: each for each in live.call("ledger", recipient=whom)}
     assert not any(each.wrong for each in found)
+    titles = titles_of_world()
     for question, each in zip([*ASKED, SUM], found, strict=True):
-        assert each.facts == (titled(entries[question]) if question in entries else {})
+        left = entries[question].values if question in entries else {}
+        assert each.facts == {titles[e]: value_title(left[e], titles[e]) for e in left}
         assert all(f"{title}: {value}" in each.line for title, value in each.facts.items())
     assert sum(bool(each.facts) for each in found) >= 2
     assert SUM not in entries

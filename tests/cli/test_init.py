@@ -29,7 +29,6 @@ from agent.vault.vault import unlock
 from agent.words.titles import in_order
 from policy.families import use_of
 from policy.read import load
-from policy.rules import Policy
 from tests.cli.conftest import Ran, Run
 from tests.cli.examples import PASSPHRASE, here, opened
 from tests.vault.doubles import Memory
@@ -70,12 +69,8 @@ def answering(run: Run, monkeypatch: pytest.MonkeyPatch) -> Begin:
     return asked
 
 
-def _policy() -> Policy:
-    return load(paths().policy)
-
-
 def _preset() -> str:
-    assert _policy().rules
+    assert load(paths().policy).rules
     return str(tomllib.loads(paths().policy.read_text())["preset"])
 
 

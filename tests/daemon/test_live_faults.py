@@ -95,16 +95,12 @@ def lost(places: Paths, crowd: Crowd) -> list[int]:
     with unlock(Location.of(places), TYPED) as vault:
         assert vault.notes == ()
         found = dict(vault.ledger.read())
-    records = {number: found.get(number) for number in crowd.told}
     return [
         number
-        for number, record in records.items()
-        if not isinstance(record, Disclosure) or shown(record) != crowd.told[number]
+        for number, told in crowd.told.items()
+        if not isinstance(record := found.get(number), Disclosure)
+        or {name: value for name, value in record.disclosed if value != UNSPECIFIED} != told
     ]
-
-
-def shown(record: Disclosure) -> dict[str, str]:
-    return {name: value for name, value in record.disclosed if value != UNSPECIFIED}
 
 
 @pytest.mark.parametrize(("how", "times"), ENDS)

@@ -174,14 +174,11 @@ def test_counts_are_forgotten() -> None:
     assert rates.is_reached("user", "", 1, MONDAY)
 
 
-def active(text: str) -> ActivePolicy:
-    return ActivePolicy(read(text, "test", preset))
-
-
 def test_only_a_host_or_a_group_has_a_pool() -> None:
     """However an address of it is written; without a policy none is chosen by a rule."""
     assert ActivePolicy(None).route("shop.example", MONDAY.date()) == (None, False)
-    rules = active('k = 2\n[groups]\nshops = ["shop.example", "books.example"]\n')
+    text = 'k = 2\n[groups]\nshops = ["shop.example", "books.example"]\n'
+    rules = ActivePolicy(read(text, "test", preset))
     for recipient in ("https://www.books.example/a", "shop.example:443", "@shops"):
         assert rules.pool(recipient) == "@shops"
     assert rules.pool("a.other.example") == "other.example"

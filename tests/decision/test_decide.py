@@ -4,7 +4,6 @@ from dataclasses import replace
 from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -385,19 +384,11 @@ def _alike(one: Decision, other: Decision) -> bool:
 def test_who_stands_out_is_one_of_too_few(world: World, more: int, exact: bool) -> None:
     """Of k, or of those whom a guess may be right about; and nobody does where no limit holds."""
     after = world.known.with_facts({name: world.own[name] for name in NAMES[:2]})
-    alike = _like_the_user(world._replace(known=after))
+    codes = world.model.population.codes
+    alike = sum(all(row[NAMES.index(name)] == code for name, code in after.codes) for row in codes)
     limits = Limits(k=max(1, alike + more)) if exact else Limits(risk=1 / max(1, alike + more))
     assert stands_out(after, limits, world.model, CACHE) == (alike == 0 or more > 0)
     assert not stands_out(after, Limits(), world.model, CACHE)
-
-
-def _like_the_user(world: World) -> int:
-    """Return how many agree with what is held."""
-    table = world.model.population.codes
-    alike = np.ones(len(table), bool)
-    for name, code in world.known.codes:
-        alike &= table[:, NAMES.index(name)] == code
-    return int(alike.sum())
 
 
 @given(worlds())

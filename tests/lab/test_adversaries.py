@@ -102,13 +102,6 @@ def would_stand_out(
     return bool(alike < (limits.k or 1) or alike * (limits.risk or 1) < 1)
 
 
-def everybodys(strategy: Strategy, target: Person) -> tuple[list[Sent], list[list[Sent]]]:
-    """What the target's agent sent, and what that of each person on the list would have."""
-    people = [tuple(row) for row in CODES.tolist()]
-    sent = {each: agent_of(each, target, strategy) for each in {*people, target.codes}}
-    return sent[target.codes], [sent[each] for each in people]
-
-
 def reasoner(strategy: Strategy, of: Model, codes: NDArray[np.unsignedinteger]) -> Reasoner:
     """Who reasons about a list."""
     return Reasoner(Reticent(strategy, of), of, codes)
@@ -132,9 +125,11 @@ def test_absence_says_nothing_where_everyone_is_protected() -> None:
 @pytest.mark.parametrize("strategy", [MINE, ANSWERED[1]], ids=lambda strategy: strategy.name)
 def test_groups_are_as_everybody_alone(strategy: Strategy, target: Person) -> None:
     """For whomever limits are kept: by groups the same as person by person."""
-    found, mine, all_ = inferred(strategy, target), *everybodys(strategy, target)
+    found, people = inferred(strategy, target), [tuple(row) for row in CODES.tolist()]
+    sent = {each: agent_of(each, target, strategy) for each in {*people, target.codes}}
+    mine = sent[target.codes]
     for step in range(REQUESTS):
-        producing = sum(theirs[: step + 1] == mine[: step + 1] for theirs in all_)
+        producing = sum(sent[each][: step + 1] == mine[: step + 1] for each in people)
         assert found.producing[step] == producing
         assert 1 <= producing <= found.agreeing[step]
 

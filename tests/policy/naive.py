@@ -164,17 +164,12 @@ def closing(document: Document, recipient: str, name: str | None) -> list[Entry]
     return [] if {e.path for e in own} & {e.path for e in its} else (own or its)[:1]
 
 
-def undominated(found: list[Claim]) -> list[Claim]:
-    """Return the claims that no other beats: more specific, or as much and of a later layer."""
-    return [claim for claim in found if not any(_beats(other, claim) for other in found)]
-
-
 def _beats(one: Claim, other: Claim) -> bool:
+    """Say whether a claim is more specific than another, or as much and of a later layer."""
     if one.entry.layer < other.entry.layer:
         return False
-    if one.entry.layer > other.entry.layer:
-        return more_specific(one, other) or one.reach == other.reach
-    return more_specific(one, other)
+    later = one.entry.layer > other.entry.layer
+    return more_specific(one, other) or (later and one.reach == other.reach)
 
 
 def more_specific(one: Claim, other: Claim) -> bool:
@@ -197,7 +192,7 @@ def decided(found: list[Claim], key: str) -> list[Claim]:
     ]
     if blocks:
         return blocks
-    best = undominated(found)
+    best = [claim for claim in found if not any(_beats(other, claim) for other in found)]
     if key not in (*LARGER, *SMALLER, *FROM_OPEN_TO_STRICT):
         return best[-1:]
     strictest = max(strictness(key, claim.value) for claim in best)

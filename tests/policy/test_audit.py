@@ -31,10 +31,6 @@ def _policy_of(text: str) -> Policy:
     return read(text, "test", preset)
 
 
-def _remarks(text: str) -> list[Remark]:
-    return [*audit(_policy_of(text), known(*NAMES), TODAY)]
-
-
 def outcome(ruling: Ruling) -> Any:  # noqa: ANN401  (any setting)
     """Return what can be seen of a ruling: nothing but that, where nothing leaves."""
     if ruling.settings["nothing"].value:
@@ -87,7 +83,7 @@ def test_what_is_said_to_do_nothing_does_nothing(
 def test_a_remark_has_a_place_and_a_hint(document: Document) -> None:
     """In the file, in its order, one line each."""
     text = rendered(document)
-    found = _remarks(text)
+    found = [*audit(_policy_of(text), known(*NAMES), TODAY)]
     assert [each.line for each in found] == sorted(each.line for each in found)
     for each in found:
         assert 1 <= each.line <= text.count("\n") + 1

@@ -132,7 +132,8 @@ def assert_counts(policy: Policy, document: Document) -> None:
         assert [rule.hours] == (_listed(entry.hours) or [""])
         assert [[*rule.days], [*rule.doors]] == [_listed(entry.days), _listed(entry.door)]
         assert [each.text for each in rule.attributes] == _listed(entry.attribute)
-        assert [each.text for each in rule.topics] == [*map(_topic, _listed(entry.topic))]
+        topics = [f"@{e}" if e in families() else spoken(e) for e in _listed(entry.topic)]
+        assert [each.text for each in rule.topics] == topics
         assert [each.text for each in rule.queries] == [
             spoken(each, keep="*") for each in _listed(entry.query)
         ]
@@ -159,10 +160,6 @@ def same(found: object, given_: object) -> None:
     assert found == (float(given_) if isinstance(found, float) else given_)  # type: ignore[arg-type]  # as it was written
     assert isinstance(found, bool) == isinstance(given_, bool)
     assert isinstance(found, str) == isinstance(given_, str)
-
-
-def _topic(text: str) -> str:
-    return f"@{text}" if text in families() else spoken(text)
 
 
 def _listed(given_: object) -> list[str]:

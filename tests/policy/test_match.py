@@ -32,10 +32,6 @@ def _lost_to(verdict: Verdict) -> list[Rule]:
     return [claim.rule for claim in verdict.claims if claim.rule is not verdict.rule]
 
 
-def book(text: str) -> Rulebook:
-    return Rulebook(read(text, "test", preset), known(*NAMES))
-
-
 def verdicts(ruling: Ruling) -> Mapping[tuple[str, str | None], Verdict]:
     """Return every verdict of a ruling by its setting, and its attribute where it has one."""
     found: dict[tuple[str, str | None], Verdict] = {
@@ -53,7 +49,7 @@ def values(ruling: Ruling) -> dict[tuple[str, str | None], Any]:
 @given(documents(), REQUESTS)
 def test_it_is_as_the_document_says(document: Document, asked: list[Asked]) -> None:
     """Value, deciding rule and losers are those of a comparison of all rules with all."""
-    rulebook = book(rendered(document))
+    rulebook = Rulebook(read(rendered(document), "test", preset), known(*NAMES))
     for each in asked:
         found = verdicts(rulebook.match(*each))
         for key, name in [*product(WHOLE, [None]), *product(PER_ATTRIBUTE, NAMES)]:

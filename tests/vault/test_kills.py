@@ -16,7 +16,7 @@ from time import sleep
 import pytest
 
 from agent.errors import VaultError
-from agent.vault.ledger import Disclosure, Record
+from agent.vault.ledger import Disclosure
 from agent.vault.seal import Key
 from agent.vault.vault import Vault, unlock_with
 from agent.vault.vault_files import Location
@@ -119,7 +119,9 @@ def lost(vault: Vault, told: list[int]) -> list[str]:
     again, marked = ledger_of(expected), -min([0, *told])
     possible = [  # a text is gone up to a mark, the last one of which somebody was told or a later
         [
-            without(each) if at % 3 == 0 and at <= end else each
+            each.without_text()
+            if isinstance(each, Disclosure) and at % 3 == 0 and at <= end
+            else each
             for at, each in enumerate(expected, 1)
         ]
         for end in range(marked, ledger.count + 1, EVERY)
@@ -132,10 +134,6 @@ def lost(vault: Vault, told: list[int]) -> list[str]:
         "notes": not vault.notes,
     }
     return [name for name, holds in checks.items() if not holds]
-
-
-def without(record: Record) -> Record:
-    return record.without_text() if isinstance(record, Disclosure) else record
 
 
 if __name__ == "__main__":

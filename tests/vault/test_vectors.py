@@ -54,11 +54,6 @@ class Vector(Struct, frozen=True):
     more: list[str] = field(default_factory=list)
 
 
-def shown(value: object) -> object:
-    """Return a column as a vector has it."""
-    return f"hex:{value.hex()}" if isinstance(value, bytes) else value
-
-
 def meant(value: object) -> object:
     """Return a column as the file has it."""
     if isinstance(value, str) and value.startswith("hex:"):
@@ -70,7 +65,7 @@ def _tables_of(path: Path) -> dict[str, list[Row]]:
     with closing(sqlite3.connect(path)) as connection:
         return {
             table: [
-                [shown(value) for value in row]
+                [f"hex:{each.hex()}" if isinstance(each, bytes) else each for each in row]
                 for row in connection.execute(f"SELECT * FROM {table} ORDER BY 1")  # noqa: S608  (ours)
             ]
             for table in COLUMNS
