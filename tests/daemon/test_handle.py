@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import Mock
 
-import http_sf
 import msgspec
 import pytest
 from hypothesis import given
@@ -29,6 +28,7 @@ from agent.vault.profile import Profile
 from agent.wire.decide import Answer, Ask
 from agent.wire.policy import Word
 from agent.words.decisions import headline
+from tests.daemon.test_header import read
 from tests.decision.made import NAMES, PERSONS
 from tests.decision.transcripts import QUERIES, Rules, policies
 from tests.vault import doubles
@@ -49,11 +49,6 @@ from tests.worlds.people import (
 
 OTHER = Ask(query=SHOP.query, recipient="other.example")
 STREAMS = st.lists(STEPS, min_size=1, max_size=6)
-
-
-def members(header: str) -> dict[str, object]:
-    read: Any = http_sf.parse(header.encode(), tltype="dictionary") if header else {}
-    return {name: value for name, (value, _) in read.items()}
 
 
 def timed(stream: list[tuple[int, Ask]]) -> Iterator[tuple[datetime, Ask]]:
@@ -87,7 +82,7 @@ def test_what_is_attached_is_what_is_recorded(
         assert all(own[name] == value for name, value in entry.disclosed)
         told = {name: value for name, value in entry.disclosed if value != UNSPECIFIED}
         assert answer.attributes == told
-        assert members(answer.header) == told
+        assert (read(answer.header) if answer.header else {}) == told
         assert entry.persons == tuple(n for n, _ in entry.disclosed if n in NAMES[:PERSONS])
         assert set(entry.asked or NAMES) >= {name for name, _ in entry.disclosed}
         assert set(entry.asked or ()) <= set(NAMES)
