@@ -10,17 +10,15 @@ from agent.model.attributes import Attribute, Query
 from agent.model.model import Model
 from agent.model.tables import gather
 from agent.paths import paths
-from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.tables import Kinds, Population, QueryRows
-from agent.tradeoff.utility import COST_METRICS, Singles, query_utility
 from agent.vault.seal import Derivation
 from agent.vault.secrets import Secret
 from agent.vault.vault import Vault, unlock
 from agent.vault.vault_files import Location
+from tests.decision.made import SHRINKAGE, singles_of
 from tests.vault.worlds import create
 
 PEOPLE = 60
-SHRINKAGE = 5.0
 INTENTS = {"weather": ("rain", "snow", "tides"), "music": ("choir", "club")}
 ATTRIBUTES = (
     Attribute("region", "Region", "person", ("unspecified", "coast", "hills", "town")),
@@ -48,7 +46,7 @@ def cli_model() -> Model:
         queries=tuple(
             _query(*each) for each in zip(INTENTS.items(), queries, (0.5, None), strict=True)
         ),
-        tables=gather(population, queries, np.ones(2), _singles(population, queries)),
+        tables=gather(population, queries, np.ones(2), singles_of(population, queries, CARDS)),
         options={"min_users": 2, "half": None, "shrinkages": (5.0, 10.0)},
         validation={"predicted_bits": 0.25},
     )
@@ -67,16 +65,6 @@ def _rows(person: NDArray[np.uint8], wanted: NDArray[np.intp], intents: int) -> 
     intent = np.where(number % 6 == 5, (wanted + 1) % intents, wanted)
     return QueryRows(
         number, intent, person, (number // 6 % 2 + 1)[:, None].astype(np.uint8), intents
-    )
-
-
-def _singles(population: Population, queries: list[QueryRows]) -> Singles:
-    sets = [1 << each for each in range(len(CARDS))]
-    utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in queries]
-    crowd = AnonymitySet(population, CARDS)
-    return Singles(
-        np.array([[utility.value(each) for each in sets] for utility in utilities]),
-        np.array([[crowd.identifiability(each, m, 1) for each in sets] for m in COST_METRICS]),
     )
 
 

@@ -67,7 +67,7 @@ def made_model(
         estimator="louo",
         attributes=tuple(map(_attribute, NAMES, CARDS)),
         queries=tuple(_query(number, each) for number, each in enumerate(rows)),
-        tables=gather(population, rows, np.ones(queries), _singles(population, rows)),
+        tables=gather(population, rows, np.ones(queries), singles_of(population, rows)),
     )
 
 
@@ -106,9 +106,12 @@ def _query(number: int, rows: QueryRows) -> Query:
     )
 
 
-def _singles(population: Population, rows: list[QueryRows]) -> Singles:
-    everyone = AnonymitySet(population, CARDS)
-    utilities = [query_utility(each, CARDS, "louo", SHRINKAGE) for each in rows]
+def singles_of(
+    population: Population, rows: list[QueryRows], cards: tuple[int, ...] = CARDS
+) -> Singles:
+    """Return the figures of single attributes, and of pairs with more than three queries."""
+    everyone = AnonymitySet(population, cards)
+    utilities = [query_utility(each, cards, "louo", SHRINKAGE) for each in rows]
 
     def gained(sets: list[int]) -> Floats:
         return np.array([[each.value(mask) for mask in sets] for each in utilities])
@@ -118,7 +121,7 @@ def _singles(population: Population, rows: list[QueryRows]) -> Singles:
             [[everyone.identifiability(mask, m, 1) for mask in sets] for m in COST_METRICS]
         )
 
-    kinds = [[1 << attribute for attribute in range(len(CARDS))], [*pairs(len(CARDS))]]
+    kinds = [[1 << attribute for attribute in range(len(cards))], [*pairs(len(cards))]]
     kinds = kinds[: 1 if len(rows) <= FEWEST else 2]
     return Singles(*(figure(sets) for sets in kinds for figure in (gained, priced)))
 
