@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,22 +147,17 @@ def test_a_section_of_a_later_version_is_named() -> None:
     assert error.hint == "install a newer reticent"
 
 
-def attribute(place: int, **changes: object) -> Edit:
-    return lambda metadata: metadata["attributes"][place].update(changes)
+def entry(part: str, place: int, **changes: object) -> Edit:
+    return lambda metadata: metadata[part][place].update(changes)
 
 
-def query(place: int, **changes: object) -> Edit:
-    return lambda metadata: metadata["queries"][place].update(changes)
+attribute, query, kind = (partial(entry, part) for part in ("attributes", "queries", "kinds"))
 
 
 def values(place: int, edit: Callable[[list[str]], object]) -> Edit:
     """An edit of the values of an attribute, and of their concepts."""
     names = ("values", "value_concepts")
     return lambda metadata: [edit(metadata["attributes"][place][each]) for each in names]
-
-
-def kind(place: int, **changes: object) -> Edit:
-    return lambda metadata: metadata["kinds"][place].update(changes)
 
 
 def without(*sections: str) -> Edit:
