@@ -22,14 +22,3 @@ PROFILE = {
     **dict.fromkeys(("int_java", "int_dotnet", "int_php", "int_c_cpp", "int_ruby"), "no"),
     **dict.fromkeys(("int_apple", "int_stats", "int_systems"), "no"),
 }
-SEARCH, JOBS = "search.example", "jobs.example"
-REQUESTS = (
-    (SEARCH, "editor"),
-    (SEARCH, "framework used"),
-    (JOBS, "job site"),
-    (SEARCH, "tabs/spaces"),
-    (SEARCH, "knee pain"),
-    (JOBS, "heard of job"),
-    (SEARCH, "version control"),
-    (JOBS, "benefits"),
-)

@@ -26,7 +26,6 @@ from agent.wire.state import (
     Changed,
     Entry,
     FactDraft,
-    FactFigures,
     ModelStatus,
     PolicyStatus,
     ProfileFacts,
@@ -121,10 +120,6 @@ HOBBY = Fact(
     short="tide pools",
     set_at=AT,
     terms=FactTerms(share=0.001, sensitivity=0.05),
-)
-OWN = ProfileFacts(
-    facts=[*PROFILE.facts, HOBBY],
-    figures={HOBBY.id: FactFigures(helped=["weather"], pools=["weather.example", "@adverts"])},
 )
 DRAFT = FactDraft(
     draft="d1",

@@ -37,20 +37,6 @@ ASKING = [
 ]
 
 
-def terminal(patch: pytest.MonkeyPatch, *answers: str) -> list[str]:
-    """Put somebody at a terminal who gives these answers; return what they are asked, in order."""
-    asked: list[str] = []
-    left = iter(answers)
-
-    def hidden(prompt: str) -> str:
-        asked.append(prompt)
-        return next(left)
-
-    patch.setattr(prompts, "at_terminal", lambda: True)
-    patch.setattr(prompts, "_typed", hidden)
-    return asked
-
-
 def test_one_line_is_the_secret_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, with the spaces that are part of it; none, or one too long, is not repeated."""
     for end in ("", "\n", "\r\n", "\nmore\n"):

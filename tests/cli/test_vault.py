@@ -6,7 +6,6 @@ import stat
 from collections.abc import Callable
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
-from io import StringIO
 from pathlib import Path
 
 import msgspec
@@ -191,12 +190,8 @@ def test_what_has_the_vault_keeps_everything(
     assert _files(user) == set()
 
 
-OTHER = "another four random words"
-Keyed = Callable[..., Ran]
-
-
 @pytest.fixture
-def key(piped: Run) -> Keyed:
+def key(piped: Run) -> Answering:
     """Run `reticent vault key` with these lines as its standard input."""
 
     def command(*arguments: str, given: tuple[str, ...] = (PASSPHRASE,)) -> Ran:
@@ -205,7 +200,7 @@ def key(piped: Run) -> Keyed:
     return command
 
 
-class Full(StringIO):
+class Full(io.StringIO):
     """A stream to a full disk."""
 
     def write(self, _text: str) -> int:
@@ -213,7 +208,7 @@ class Full(StringIO):
 
 
 def test_a_code_that_cannot_be_written_is_not_made(
-    key: Keyed, code: str, monkeypatch: pytest.MonkeyPatch
+    key: Answering, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one before goes on to open the vault."""
     monkeypatch.setattr("sys.stdout", Full())
