@@ -5,9 +5,9 @@ import grp
 import os
 import pwd
 import stat
-from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -281,13 +281,9 @@ def test_a_name_that_cannot_be_given_is_not_taken(
     assert [*tmp_path.iterdir()] == [path]
 
 
-def refusing(number: int) -> Callable[..., None]:
+def refusing(number: int) -> Mock:
     """Return what fails as the system says by a number."""
-
-    def refuse(*_given: object) -> None:
-        raise OSError(number, os.strerror(number))
-
-    return refuse
+    return Mock(side_effect=OSError(number, os.strerror(number)))
 
 
 def test_what_was_left_unfinished_goes(tmp_path: Path) -> None:

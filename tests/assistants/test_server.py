@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, get_args
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -197,10 +198,7 @@ def test_what_does_not_fit_is_refused_in_a_sentence(
         assert each.wrong
         assert each.line == "a question is text of 1 to 4,096 characters, a fact of 300"
     assert (none.wrong, "everything" in none.line) == (True, False)
-
-    def broken(*_: object) -> None:
-        raise RuntimeError("/home/somebody")
-
+    broken = Mock(side_effect=RuntimeError("/home/somebody"))
     monkeypatch.setattr("agent.assistants.server.personal_context", broken)
     [found] = calls(server, [(CONTEXT, {"question": SUM})], mode)
     assert (found.wrong, found.line) == (True, DEFECT)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -292,10 +293,7 @@ def test_the_extra_is_offered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 def test_a_failure_half_way_can_be_run_again(begin: Begin, monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no vault, and nothing of it is left behind."""
-
-    def fail(*_given: object) -> None:
-        raise VaultError("the disk is full", "make room")
-
+    fail = Mock(side_effect=VaultError("the disk is full", "make room"))
     for step in ("vault.vault.Vault.close", "vault.vault.install", "cli.init.make_vault"):
         with monkeypatch.context() as failing:
             failing.setattr(f"agent.{step}", fail)
@@ -345,12 +343,9 @@ def test_the_demos_facts_and_the_keyring(
     (tmp_path / "demo").write_text('[so2017]\nregion = "mars"\n')
     assert "mars" in begin("--profile", "demo").refusal()[0]
     (tmp_path / "demo").unlink()
+    refusal = VaultError("the keyring did not store the key", "unlock with the passphrase")
     with monkeypatch.context() as patched:
-
-        def refuse(*_given: object) -> None:
-            raise VaultError("the keyring did not store the key", "unlock with the passphrase")
-
-        patched.setattr("agent.vault.secrets.keep", refuse)
+        patched.setattr("agent.vault.secrets.keep", Mock(side_effect=refusal))
         [note] = begin("--keyring", "--json").record["notes"]
     assert "the keyring did not store the key" in note
     assert [each.kind for each in key_slots(here().vault)] == ["passphrase", "recovery"]

@@ -4,6 +4,7 @@ import io
 import os
 import subprocess
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from tests.wire.fake import FakeDaemon
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=60)
 SAID = "core files are forbidden"
+FORBIDDEN = Mock(side_effect=VaultError(SAID, "go on"))
 ASKING = [
     ("init", "--passphrase-stdin"),
     ("vault", "key", "add", "passphrase"),
@@ -66,11 +68,7 @@ def test_a_secret_is_hidden_and_forbids_core_files(
     assert given == [("Passphrase", True, True), ("Recovery code", False, True)]
     with pytest.raises(UsageError, match="is not text in UTF-8"):
         ask_secret("Odd")
-
-    def forbidden() -> None:
-        raise VaultError(SAID, "go on")
-
-    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", forbidden)
+    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", FORBIDDEN)
     fake.handlers["status"] = lambda: LOCKED
     for options in ((), ("--recovery",), ("--keyring",)):
         assert run("unlock", *options).refusal(1)[0] == SAID
@@ -144,13 +142,9 @@ def test_what_follows_by_itself_is_weaker() -> None:
 @pytest.fixture
 def typed(monkeypatch: pytest.MonkeyPatch) -> io.StringIO:
     """A passphrase on the standard input; that core files are forbidden ends a command."""
-
-    def forbidden() -> None:
-        raise VaultError(SAID, "go on")
-
     given = io.StringIO(f"{PASSPHRASE}\n")
     monkeypatch.setattr("sys.stdin", given)
-    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", forbidden)
+    monkeypatch.setattr("agent.cli.prompts.forbid_dumps", FORBIDDEN)
     return given
 
 

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copyfile, copytree
 from typing import Literal
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -230,14 +231,11 @@ def test_what_may_not_be_seen_is_found_to_be_bad(
     here: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the other checks go on; what lies in a foreign folder is not to be trusted."""
-
-    def refuse(_path: Path) -> bool:
-        raise PermissionError(13, "Permission denied", "x")
-
     with monkeypatch.context() as full:
         full.setattr(doctor, "LEAST_FREE", 1 << 80)
         assert "is full" in only(here, "vault", "bad").what
-    monkeypatch.setattr(doctor, "left_unfinished", refuse)
+    refusal = PermissionError(13, "Permission denied", "x")
+    monkeypatch.setattr(doctor, "left_unfinished", Mock(side_effect=refusal))
     assert only(here, "vault", "bad").what == "x: permission denied"
     assert len(states(here)) > len(CHECKS) - 1
     owner = here.paths.data.stat().st_uid

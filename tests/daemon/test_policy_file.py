@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -340,11 +341,8 @@ def test_a_folder_in_which_nothing_can_be_written_is_said(
     policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In one sentence, with nothing left behind."""
-
-    def full(number: int) -> None:
-        raise OSError(28, "No space left on device", number)
-
-    monkeypatch.setattr(os, "fsync", full)
+    full = OSError(28, "No space left on device", 3)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=full))
     with pytest.raises(UsageError, match="the disk is full"):
         rewrite(policy, add)
     assert policy.read_bytes() == BEFORE.encode()

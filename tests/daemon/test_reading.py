@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -207,11 +208,7 @@ def test_a_text_is_answered_recorded_and_corrected(reads: Home) -> None:
 
 def test_the_status_says_that_texts_are_not_read(reads: Home) -> None:
     """And so does `doctor`, which shows the notes."""
-
-    def fail() -> None:
-        raise OSError
-
-    reads.agent.reader = TextReader(fail)
+    reads.agent.reader = TextReader(Mock(side_effect=OSError))
     asyncio.run(reads.agent.reader.prepare(reads.agent.usable_models(reads.now)))
     assert f"{UNREADABLE}the encoder cannot be loaded: OSError" in reads.calls.status().notes
 

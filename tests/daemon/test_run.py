@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Never
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -48,10 +48,7 @@ def home() -> Iterator[Paths]:
 def test_a_failing_start_puts_everything_back(home: Paths) -> None:
     """Signals, the umask, the lock, the sockets; nothing is put into a folder that others share."""
     before = os.umask(0o022)
-
-    def unbuilt(_: Paths) -> Never:
-        raise DaemonError("not today", "try tomorrow")
-
+    unbuilt = Mock(side_effect=DaemonError("not today", "try tomorrow"))
     home.runtime.mkdir(0o700)
     try:
         for mode, kind, why in (
@@ -240,11 +237,8 @@ def test_a_disk_that_is_full_costs_lines_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Neither an error nor a word of what could not be written."""
+    full = Mock(side_effect=OSError(28, "no space left on device"))
     with logging_to(tmp_path / "daemon.log"):
-
-        def full(*_: object) -> None:
-            raise OSError(28, "no space left on device")
-
         (private,) = (each for each in LOG.handlers if isinstance(each, logging.FileHandler))
         monkeypatch.setattr(private.stream, "write", full)
         LOG.info("ready")

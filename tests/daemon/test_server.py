@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from threading import Event as Flag
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -174,13 +175,9 @@ def test_what_fails_in_it_fails_as_it_would_alone(
     doors: dict[Door, Running], monkeypatch: pytest.MonkeyPatch, call: str, error: Exception
 ) -> None:
     """A decision attaches nothing; of a defect nothing is told."""
-
-    def fails(*_: object, **__: object) -> object:
-        raise error
-
     body = {"decide": ASK, "refuse": {"recipient": "a.example"}}[call]
     query = doors[QUERY]
-    monkeypatch.setitem(query.api.instead, call, fails)
+    monkeypatch.setitem(query.api.instead, call, Mock(side_effect=error))
     alone = query.ask("POST", f"/v1/{call}", body)
     said = relayed(query, 7, call, body)
     assert said.body == {"id": 7, "status": alone.status, "body": alone.body}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -310,11 +311,12 @@ def test_among_more_attributes_by_pairs_others_add_nothing(
     Other figures of the query have no say.
     """
     stored, own = rows_of(*given_), len(given_[0])
-    assert (alone := QueryPlanner(_never, own, {0: given_[0]})).by_pairs is alone
+    never = Mock(side_effect=AssertionError("a utility was made"))
+    assert (alone := QueryPlanner(never, own, {0: given_[0]})).by_pairs is alone
     stored |= {7: np.full(own, 9.0)} if own > 2 else {}
     count = own + others
     places = data.draw(st.permutations(range(count)))[:own]
-    query = QueryPlanner(_never, own, stored).embedded(places, count, unit)
+    query = QueryPlanner(never, own, stored).embedded(places, count, unit)
     order = np.argsort(places)  # of equals the first in the world counts before
     estimate = Pairwise(unit * np.array([stored[1 << each][order] for each in order.tolist()]))
     for mask in range(1 << count if own > 1 else 0):
@@ -322,10 +324,6 @@ def test_among_more_attributes_by_pairs_others_add_nothing(
         rest, utility = [*members((1 << count) - 1 & ~mask)], query.by_pairs.utility()
         assert utility.value(mask) == estimate.value(inside)  # to the last bit
         assert utility.extensions(mask, rest) == [utility.value(mask | 1 << each) for each in rest]
-
-
-def _never() -> Utility:
-    raise AssertionError("a utility was made")
 
 
 @given(drawn("covering"))

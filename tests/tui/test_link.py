@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from queue import Queue
 from typing import Any, Self
+from unittest.mock import Mock
 
 import pytest
 
@@ -23,10 +24,7 @@ from tests.wire.fake import FakeDaemon, Raw, says
 SHORT = 0.2
 STATUS = {"status": says(OPEN)}
 EVENT = Event(number=7, kind="answer", at=BEGAN, id=3)
-
-
-def never() -> None:
-    raise AssertionError("it was started")
+never = Mock(side_effect=AssertionError("it was started"))
 
 
 def of_links() -> list[threading.Thread]:
@@ -128,10 +126,7 @@ def test_what_happens_is_told_and_an_end_and_that_it_is_back(path: Path) -> None
 
 def test_a_daemon_that_refuses_to_be_followed_is_said(path: Path) -> None:
     """An older one, say; the thread lives on."""
-
-    def refuse() -> Iterator[object]:
-        raise UsageError("there is no such call", "update it")
-
+    refuse = Mock(side_effect=UsageError("there is no such call", "update it"))
     with FakeDaemon(path, {**STATUS, "events": refuse}), Following(path) as told:
         assert [told.until(UsageError).hint for _ in range(2)] == ["update it"] * 2
 

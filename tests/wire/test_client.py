@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -80,12 +81,9 @@ def test_a_call_says_whether_somebody_makes_it(path: Path, *, attended: bool) ->
 
 def test_a_fault_is_raised_as_its_error(path: Path) -> None:
     """With what the daemon said, also in place of events."""
-
-    def locked() -> Done:
-        raise LockedError
-
-    handlers = {"profile": locked, "events": locked, "shutdown": Done}
-    with FakeDaemon(path, handlers), Client(path) as client:
+    locked = Mock(side_effect=LockedError)
+    handlers = {"profile": locked, "events": locked}
+    with FakeDaemon(path, {**handlers, "shutdown": Done}), Client(path) as client:
         for call in (lambda: client.call("profile"), lambda: next(client.events())):
             with pytest.raises(LockedError, match="the vault is locked") as raised:
                 call()
