@@ -34,7 +34,6 @@ HASH_BYTES = 256  # parts of the people, by chance; a large query is cut between
 _OUTER = r"^[\t-\r ]+|[\t-\r ]+\z"  # spaces of ASCII; `$` would stand before a line end in Java
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\z"  # Spark knows 1d and 1f too
 _PLAIN = r"^[!-~]([ -~]*[!-~])?\z"  # a text without outer spaces, which need not be composed
-_MEANT = ("known_text", "meant")
 
 
 def attribute_names(columns: Sequence[str]) -> tuple[str, ...]:
@@ -61,8 +60,7 @@ def check_columns(users: Sequence[str], events: Sequence[str]) -> None:
             offer = offer if NAME.fullmatch(offer) else f"a_{offer}".rstrip("_")
             what = f"an attribute cannot be called {name!r}"
             raise BuildError(what, f"rename the column, to {offer!r} for example")
-    both = sorted(set(persons) & set(requests))
-    if both:
+    if both := sorted({*persons} & {*requests}):
         what = f"attribute {both[0]!r} is a column of both tables"
         raise BuildError(what, "keep it in users if it is fixed per person, else in events")
     if not persons:
@@ -80,8 +78,7 @@ def check_keys(table: str, columns: Sequence[str], keys: Sequence[str]) -> None:
             hint = f"a table has its column names in the first row, and {table} needs"
             hint = f"{hint} {', '.join(keys)}" if near is None else f"rename column {near!r}"
             raise BuildError(f"the {table} table has no column {name!r}", hint)
-    twice = [name for name, count in Counter(columns).items() if count > 1]
-    if twice:
+    if twice := [name for name, count in Counter(columns).items() if count > 1]:
         what = f"the {table} table has the column {twice[0]!r} twice"
         raise BuildError(what, "rename or remove one of them")
 
@@ -299,11 +296,8 @@ def clean(source: Source) -> Source:
 
     What is white space only is not given. Source: UAX 15.
     """
-    return replace(
-        source,
-        users=_clean(source.users, source.persons),
-        events=_clean(source.events, (*source.requests, INTENT)),
-    )
+    users = _clean(source.users, source.persons)
+    return replace(source, users=users, events=_clean(source.events, (*source.requests, INTENT)))
 
 
 def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
@@ -314,16 +308,11 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
     for name in (each for each in names if row[each]):
         odd_texts = table.filter(~table[name].re_search(_PLAIN)).select(name).distinct()
         # Engines differ in what they normalise, and in which spaces they know.
-        cleaned = _mapped(
-            odd_texts.to_pyarrow(),
-            lambda text: None if (neat := normalize("NFC", text).strip()) == text else neat,
-            ("given", "neat"),
-        )
+        cleaned = _mapped(odd_texts.to_pyarrow(), lambda text: normalize("NFC", text).strip())
         cleaned = ibis.memtable(cleaned)
-        joined = table.left_join(cleaned, table[name] == cleaned.given)
-        neat = joined.given.isnull().ifelse(joined[name], joined.neat.nullif(""))
-        others = {each: joined[each] for each in table.columns}
-        table = joined.select(**others | {name: neat})
+        joined = table.left_join(cleaned, table[name] == cleaned.known_text)
+        neat = cleaned.known_text.isnull().ifelse(table[name], cleaned.meant.nullif(""))
+        table = joined.mutate(**{name: neat}).select(table.columns)
     return table
 
 
@@ -332,21 +321,16 @@ def meanings(texts: ibis.Table) -> pa.Table:
 
     Kept in Arrow, because a log has millions of texts.
     """
-    return _mapped(texts.distinct().to_pyarrow(), lambda text: normalise(text) or None, _MEANT)
+    return _mapped(texts.distinct().to_pyarrow(), normalise).filter(pc.field("meant") != "")
 
 
-def _mapped(
-    texts: pa.Table, change: Callable[[str], str | None], names: tuple[str, str]
-) -> pa.Table:
-    """The texts of one column, and what becomes of each; without those of which nothing."""
-    schema = pa.schema([(name, pa.string()) for name in names])
+def _mapped(texts: pa.Table, change: Callable[[str], str]) -> pa.Table:
+    """The columns known_text and meant: the texts of one column, and what becomes of each."""
+    schema = pa.schema([("known_text", pa.string()), ("meant", pa.string())])
     batches = []
-    for batch in texts.to_batches(BATCH):
-        given = batch[0].to_pylist()
-        pairs = [(text, new) for text in given if text and (new := change(text)) is not None]
-        columns = zip(*pairs, strict=True) if pairs else ((), ())
-        arrays = [pa.array(column, pa.string()) for column in columns]
-        batches.append(pa.record_batch(arrays, schema))
+    for batch in texts.drop_null().to_batches(BATCH):
+        changed = pa.array(map(change, batch[0].to_pylist()), pa.string())
+        batches.append(pa.record_batch([batch[0], changed], schema))
     return pa.Table.from_batches(batches, schema)
 
 
@@ -355,7 +339,6 @@ def numbered(texts: pa.Table) -> tuple[pa.Array, ibis.Table]:
 
     The table has the columns known_text and query, the position among the normalised texts.
     """
-    distinct = pc.unique(texts["meant"])
-    distinct = distinct.take(pc.sort_indices(distinct))
+    distinct = pc.unique(texts["meant"]).sort()
     columns = {"known_text": texts["known_text"], "query": pc.index_in(texts["meant"], distinct)}
     return distinct, ibis.memtable(pa.table(columns))
