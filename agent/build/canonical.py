@@ -14,12 +14,6 @@ Indexes = NDArray[np.intp]
 
 
 MOST_ROWS = 30_000  # of a query: of more, those of some users are kept
-# Odd constants and shifts of splitmix64 (Steele, Lea, Flood 2014, figure 16).
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_STEPS = (
-    (np.uint64(30), np.uint64(0xBF58476D1CE4E5B9)),
-    (np.uint64(27), np.uint64(0x94D049BB133111EB)),
-)
 
 
 class ArrangedPeople(NamedTuple):
@@ -151,8 +145,11 @@ def observed(
 
 
 def mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Scramble values, uint64: the result looks unrelated to them, and differs where they do."""
-    values = values + _SPREAD
-    for shift, factor in _STEPS:
-        values = (values ^ (values >> shift)) * factor
+    """Scramble values, uint64: the result looks unrelated to them, and differs where they do.
+
+    Source: splitmix64 (Steele, Lea, Flood 2014, figure 16), with its odd constants and shifts.
+    """
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return values ^ (values >> np.uint64(31))
