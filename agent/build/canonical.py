@@ -7,11 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Kinds, Population, QueryRows
+from agent.tradeoff.tables import Indexes, Kinds, Population, QueryRows
 
 Codes = NDArray[np.uint8]
-Indexes = NDArray[np.intp]
-
 
 MOST_ROWS = 30_000  # of a query: of more, those of some users are kept
 
@@ -62,7 +60,7 @@ class Events(NamedTuple):
 
     user: Indexes
     intent: Indexes
-    request: NDArray[np.uint8]
+    request: Codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)

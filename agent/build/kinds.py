@@ -19,12 +19,13 @@ import numpy as np
 from msgspec import Meta, Struct, structs
 
 from agent.build.attributes import TableColumn, attributes_of
-from agent.build.matching import Coded, Codes, Floats, Hashes, unqualified
+from agent.build.matching import Coded, Hashes, unqualified
 from agent.build.options import AttributeNote, BuildOptions, KindsNote
 from agent.errors import BuildError, UsageError, misfit
 from agent.files import read_bytes
 from agent.model.attributes import NAME, PRICES, Block, SharedKind
 from agent.model.file import MIN_PEOPLE
+from agent.tradeoff.tables import Floats, Numbers
 
 MAX_BYTES = 2**24
 SWEEPS = 100
@@ -76,7 +77,7 @@ class KindLine(Struct, frozen=True):
     sensitivity: Annotated[int, Meta(ge=1, le=len(PRICES))]
 
 
-def raked(people: Floats, margins: Sequence[tuple[Codes, Floats]]) -> Floats:
+def raked(people: Floats, margins: Sequence[tuple[Numbers, Floats]]) -> Floats:
     """Weights under which each code has its share; in all as many people, float64, shape (N,).
 
     ``margins``: codes, integers, shape (N,), and the share of each code, above 0. Iterative
@@ -127,7 +128,7 @@ class InKinds(NamedTuple):
 
     kinds: dict[str, tuple[KindLine, Crossing]]
     values: dict[str, tuple[str, ...]]
-    codes: dict[str, Codes]
+    codes: dict[str, Numbers]
     people: Floats
     marks: dict[str, str]
 
@@ -143,11 +144,11 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
 
     UsageError for files that do not fit the columns; BuildError for values of a kind that overlap.
     """
-    kinds, margins = read_kinds(note), list[tuple[Codes, Floats]]()
+    kinds, margins = read_kinds(note), list[tuple[Numbers, Floats]]()
     by_columns = {kind: each for kind, (_, each) in kinds.items() if each.how == "column"}
-    by_kind, unknown = dict[str, Codes](), list[str]()
+    by_kind, unknown = dict[str, Numbers](), list[str]()
     for kind, each in by_columns.items():
-        codes: Codes = np.zeros(len(people.codes), dtype=np.intp)
+        codes: Numbers = np.zeros(len(people.codes), dtype=np.intp)
         for number, (value, conditions) in enumerate(each.values.items(), 1):
             inside = people.where(conditions)
             if codes[inside].any():
@@ -168,7 +169,7 @@ def in_kinds(people: Coded, note: KindsNote) -> InKinds:
     return InKinds(kinds, values, by_kind, people.people, marks)
 
 
-def _finer(people: Coded, coarse: Codes, crossing: Crossing) -> tuple[Codes, tuple[str, ...]]:
+def _finer(people: Coded, coarse: Numbers, crossing: Crossing) -> tuple[Numbers, tuple[str, ...]]:
     """The codes of a kind with its finer values, and these."""
     parts = [crossing.split.get(each, {each: 1.0}) for each in crossing.values]
     values = [*dict.fromkeys(chain.from_iterable(parts))]

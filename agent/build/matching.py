@@ -15,23 +15,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from agent.build.canonical import mixed
+from agent.build.canonical import Codes, mixed
 from agent.build.engines import connected, header_of, reading, scanned
 from agent.build.options import DonorsNote
 from agent.build.tables import number_of, tidy
 from agent.errors import BuildError, UsageError
 from agent.model.attributes import UNSPECIFIED, Attribute
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
+from agent.tradeoff.tables import Floats, Indexes, Numbers
 
 FEWEST = 10  # donors to draw from: where fewer agree, the last of the keys is given up
 _PEOPLE = "people a donor stands for"  # a column, beside those of the table
 _RANGE = re.compile(r"(\d+)\.\.(\d+)")
 
 Bools = NDArray[np.bool_]
-Codes = NDArray[np.integer]
-Floats = NDArray[np.float64]
 Hashes = NDArray[np.uint64]
-Indexes = NDArray[np.intp]
 Where = Mapping[str, Sequence[str]]  # by column the values that count
 
 
@@ -42,7 +40,7 @@ class Sample(NamedTuple):
     float64, shape (N,), above 0, for how many people each stands.
     """
 
-    keys: Codes
+    keys: Numbers
     people: Floats
 
 
@@ -73,7 +71,7 @@ def matched(rows: Sample, hashes: Hashes, donors: Sample, agrees: Sequence[Bools
 
 
 def _cells(
-    rows: Codes, donors: Codes, agrees: Sequence[Bools], alike: Indexes, some: Indexes
+    rows: Numbers, donors: Numbers, agrees: Sequence[Bools], alike: Indexes, some: Indexes
 ) -> Iterator[tuple[Indexes, Indexes]]:
     """Yield which rows draw from which donors, of those who agree in the keys before."""
     if not agrees:
@@ -105,7 +103,7 @@ class Coded(NamedTuple):
     """
 
     attributes: Sequence[Attribute]
-    codes: NDArray[np.uint8]
+    codes: Codes
     people: Floats
     hashes: Hashes
 
@@ -131,7 +129,7 @@ class Coded(NamedTuple):
         salt = int.from_bytes(blake2b(name.encode(), digest_size=8).digest(), "little")
         return mixed(self.hashes ^ np.uint64(salt))
 
-    def filled(self, codes: Codes, keys: Sequence[str], name: str) -> Codes:
+    def filled(self, codes: Numbers, keys: Sequence[str], name: str) -> Numbers:
         """The codes of a kind with those that are 0 drawn from people alike in the keys."""
         unknown, places = codes == 0, self.places(keys)
         if not unknown.any():
@@ -139,10 +137,8 @@ class Coded(NamedTuple):
         if unknown.all():
             raise BuildError(f"nobody has a value of kind {name!r}", "check its columns")
         alike = [np.eye(len(self.attributes[each].values), dtype=np.bool_) for each in places]
-        rows, donors = (
-            Sample(self.codes[np.ix_(some, places)], self.people[some])
-            for some in (unknown, ~unknown)
-        )
+        own = self.codes[:, places]
+        rows, donors = (Sample(own[some], self.people[some]) for some in (unknown, ~unknown))
         filled = codes.copy()
         filled[unknown] = codes[~unknown][matched(rows, self.chances(name)[unknown], donors, alike)]
         return filled
@@ -177,7 +173,7 @@ class Survey(NamedTuple):
 
     note: DonorsNote
     texts: Mapping[str, tuple[str, ...]]
-    codes: Mapping[str, Codes]
+    codes: Mapping[str, Numbers]
     people: Floats
 
     def agrees(self, attribute: Attribute) -> Bools:
@@ -234,9 +230,7 @@ def read_survey(note: DonorsNote) -> Survey:
     return Survey(note, texts, codes, np.ones(len(row_of)) if note.counts else stand)
 
 
-def with_drawn(
-    people: Coded, surveys: Mapping[str, Survey]
-) -> tuple[NDArray[np.uint8], NDArray[np.integer]]:
+def with_drawn(people: Coded, surveys: Mapping[str, Survey]) -> tuple[Codes, Numbers]:
     """Draw from surveys: all codes, uint8, shape (N, P), and the donors, shape (surveys, N).
 
     ``people``: with the attributes that are drawn, but not their codes. UsageError for a key that

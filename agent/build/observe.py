@@ -23,13 +23,13 @@ from agent.build.attributes import (
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import reading
 from agent.build.kinds import by_kinds, in_kinds
-from agent.build.matching import Coded, read_survey, with_drawn
+from agent.build.matching import Bools, Coded, Hashes, read_survey, with_drawn
 from agent.build.options import BuildOptions
 from agent.build.shared_kinds import shared_kinds
 from agent.errors import BuildError, UsageError, normalise
 from agent.model.attributes import Attribute, Block, SharedKind
 from agent.model.file import MAX_WEIGHT, MIN_PEOPLE
-from agent.tradeoff.tables import Population
+from agent.tradeoff.tables import Floats, Numbers, Population
 
 # Different keys: a model of one half is validated by splitting that half once more.
 HALF_KEY = b"reticent half"
@@ -42,11 +42,10 @@ STEPS = {
     "duckdb": ((0.3, 0, 0, 0, 0, 0.1), (0, 0, 0, 0, 0.07, 0), (0, 0, 0.1, 0.05, 0.01, 0.12)),
     "pyspark": ((8, 0.7, 0.5, 2.3, 0, 2.4), (0, 0, 0, 0, 1.5, 0.5), (0, 0, 0, 3, 0, 2.2)),
 }
-Hashes = NDArray[np.uint64]
 _FIRST_BYTE = np.uint64(56)  # bits after it
 
 
-def in_half_a(users: Iterable[str], key: bytes) -> NDArray[np.bool_]:
+def in_half_a(users: Iterable[str], key: bytes) -> Bools:
     """Whether each user is in half A, bool, shape (users,); the others are in half B.
 
     ``key``: at most 64 bytes; another key splits independently. The half depends on the id and the
@@ -85,11 +84,11 @@ class Users(NamedTuple):
 
     ids: tuple[str, ...]
     codes: NDArray[np.uint8]
-    weights: NDArray[np.float64] | None
+    weights: Floats | None
     hashes: Hashes
     table: ibis.Table
     sampled_from: int | None
-    donors: NDArray[np.integer] | None = None
+    donors: Numbers | None = None
     blocks: tuple[Block, ...] = ()
     kinds: tuple[SharedKind, ...] = ()
     marks: Mapping[str, str] = MappingProxyType({})
@@ -153,14 +152,12 @@ def _texts(column: pa.ChunkedArray) -> Iterator[str]:
         yield from column.slice(start, tables.BATCH).to_pylist()
 
 
-def _weights(
-    users: ibis.Table, column: str, chosen: NDArray[np.bool_]
-) -> NDArray[np.float64] | None:
+def _weights(users: ibis.Table, column: str, chosen: Bools) -> Floats | None:
     """How many people each chosen user stands for, so that they stand for all of them."""
     if not column:
         return None
     weighted = tables.people_per_row(users, column).to_pyarrow()
-    weights: NDArray[np.float64] = weighted["number"].to_numpy()
+    weights: Floats = weighted["number"].to_numpy()
     wrong = np.flatnonzero(~((weights >= MIN_PEOPLE) & (weights <= MAX_WEIGHT)))
     if len(wrong):
         user, text = (weighted[each][int(wrong[0])].as_py() for each in (tables.USER, "text"))
@@ -266,7 +263,7 @@ class Observations:
     users: tuple[str, ...] = field(repr=False)
     sampled_from: int | None = None
     share: float = 1.0
-    donors: NDArray[np.integer] | None = None
+    donors: Numbers | None = None
     blocks: tuple[Block, ...] = ()
 
     @property

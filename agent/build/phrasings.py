@@ -38,9 +38,8 @@ from agent.model.reading import (
     features,
     softmax,
 )
-from agent.model.relevance import OWN, vectors_of
-
-Floats = NDArray[np.float64]
+from agent.model.relevance import OWN, Vectors, vectors_of
+from agent.tradeoff.tables import Floats, Indexes
 
 FOLDS = 4
 FALSE_ACCEPTS = 0.01  # at most this share of the texts of unknown intents is read
@@ -166,14 +165,12 @@ def fit_classifier(titles: Sequence[str], texts: Texts) -> tuple[Classifier, dic
 
 
 @lru_cache(maxsize=1)
-def request_vectors(texts: tuple[str, ...]) -> NDArray[np.float32]:
+def request_vectors(texts: tuple[str, ...]) -> Vectors:
     """The vectors of requests in both encoders, as `vectors_of` has them, computed once."""
     return vectors_of(texts, question=True)
 
 
-def _fit_second(
-    texts: tuple[str, ...], labels: NDArray[np.intp]
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def _fit_second(texts: tuple[str, ...], labels: Indexes) -> tuple[Vectors, Vectors]:
     """The second classifier and the centres of the queries, as `Classifier` has them."""
     with threadpool_limits(1):
         vectors = request_vectors(texts)[:, :OWN]
@@ -187,11 +184,8 @@ def _fit_second(
 
 
 def _fit_head(
-    texts: Sequence[str],
-    vectors: NDArray[np.float32],
-    folds: NDArray[np.intp],
-    helped: Mapping[str, bool],
-) -> tuple[NDArray[np.float32], dict[str, Figure]]:
+    texts: Sequence[str], vectors: Vectors, folds: Indexes, helped: Mapping[str, bool]
+) -> tuple[Vectors, dict[str, Figure]]:
     """The head of a classifier, by the texts in ``helped``, and its figures on texts left out.
 
     Texts that something helps count as much as those that nothing does. Source: Platt,
@@ -218,7 +212,7 @@ def _fit_head(
     }
 
 
-def _folds(names: Sequence[str]) -> NDArray[np.intp]:
+def _folds(names: Sequence[str]) -> Indexes:
     """The fold of each name, all of one size, by chance that the names alone decide."""
     digests = [blake2b(name.encode()).digest() for name in names]
     folds = np.empty(len(names), dtype=np.intp)
@@ -226,7 +220,7 @@ def _folds(names: Sequence[str]) -> NDArray[np.intp]:
     return folds
 
 
-def _trained(vectors: NDArray[np.float32], labels: NDArray[np.intp], *, topics: bool) -> Classifier:
+def _trained(vectors: Vectors, labels: Indexes, *, topics: bool) -> Classifier:
     """A classifier that is not calibrated yet; ``topics``: whether for a model with a head."""
     inverse = TOPIC_C if topics else C
     rows = _rows(LogisticRegression(C=inverse, max_iter=ITERATIONS).fit(vectors, labels))
@@ -245,7 +239,7 @@ def _rows(fitted: LogisticRegression | LinearDiscriminantAnalysis) -> Floats:
     return np.vstack([-rows, rows]) / 2 if len(rows) == 1 else rows
 
 
-def _temperature(scores: Floats, labels: NDArray[np.intp]) -> float:
+def _temperature(scores: Floats, labels: Indexes) -> float:
     """The temperature at which the labels are likeliest.
 
     The loss is convex in its inverse, so thirds of an interval that hold no minimum can go.

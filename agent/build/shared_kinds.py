@@ -8,10 +8,11 @@ import numpy as np
 from msgspec import Meta, Struct
 
 from agent.build.kinds import Crossing, InKinds, lines_of, read_file
-from agent.build.matching import Coded, Floats, unqualified
+from agent.build.matching import Coded, unqualified
 from agent.build.options import KindsNote
 from agent.errors import UsageError
 from agent.model.attributes import SharedKind
+from agent.tradeoff.tables import Floats
 
 MOST = 1.25  # times the shares overall that their average under a parent's values may be, or 1/MOST
 DECIMALS = 6  # of shares in a model
