@@ -109,10 +109,19 @@ def attributes_of(
     return tuple(attributes)
 
 
-def check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
+def check_codes(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
+    """Raise BuildError where people contradict what the description says of attributes.
+
+    ``codes``: uint8, shape (N, P), of the first P attributes.
+    """
+    _check_ladders(codes, attributes)
+    _check_implications(codes, attributes)
+
+
+def _check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
     """Raise BuildError for an implication that more than MOST_EXCEPTIONS of the people contradict.
 
-    Of those who have the value and state the other attribute. ``codes``: uint8, shape (N, P).
+    Of those who have the value and state the other attribute.
     """
     places = {each.name: place for place, each in enumerate(attributes)}
     for place, each in enumerate(attributes[: codes.shape[1]]):
@@ -130,7 +139,7 @@ def check_implications(codes: NDArray[np.uint8], attributes: Sequence[Attribute]
                     raise BuildError(what, hint)
 
 
-def check_ladders(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
+def _check_ladders(codes: NDArray[np.uint8], attributes: Sequence[Attribute]) -> None:
     """Raise BuildError for a value of the person in two values of the attribute it refines."""
     names = [each.name for each in attributes]
     for fine, each in enumerate(attributes[: codes.shape[1]]):

@@ -13,13 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from agent.build import tables
-from agent.build.attributes import (
-    attributes_of,
-    check_implications,
-    check_ladders,
-    check_printable,
-    columns_of,
-)
+from agent.build.attributes import attributes_of, check_codes, check_printable, columns_of
 from agent.build.canonical import MOST_ROWS, ArrangedPeople, Events, Observed, arranged, observed
 from agent.build.engines import reading
 from agent.build.kinds import by_kinds, in_kinds
@@ -204,8 +198,7 @@ def users_by_attributes(
             kinds=shared,
             marks=in_columns.marks,
         )
-    check_ladders(people.codes, attributes)
-    check_implications(people.codes, attributes)
+    check_codes(people.codes, attributes)
     return people, attributes
 
 
