@@ -53,14 +53,14 @@ class LogColumn(NamedTuple):
     ``kind``: time is ISO 8601 without a zone, the searcher's own; seconds is a number from 0;
     ``must``: words for what holds of it: "needed": the table must have the column; "filled": no
     field of it may be empty; "folded": case does not matter; ``values``: all that are allowed;
-    ``most``: how many different ones there may be.
+    ``most``: how many different ones there may be, 0 for any number.
     """
 
     name: str
     kind: Kind
     must: Sequence[str]
     values: tuple[str, ...]
-    most: int | None
+    most: int
 
 
 # `asked` is when a query was sent, `time` when a page was opened, `dwell` how long they stayed on
@@ -70,13 +70,7 @@ _, *_COLUMNS = csv.reader((files("agent.build") / "log_columns.csv").read_text()
 _VALUES = {each.name: each.values for each in TABLE_1} | {"topic": TOPICS}
 TABLES: Mapping[str, tuple[LogColumn, ...]] = {
     table: tuple(
-        LogColumn(
-            name,
-            convert(kind, Kind),
-            must.split(),
-            _VALUES.get(name, ()),
-            int(most) if most else None,
-        )
+        LogColumn(name, convert(kind, Kind), must.split(), _VALUES.get(name, ()), int(most or 0))
         for of, name, kind, must, most in _COLUMNS
         if of == table
     )
