@@ -209,12 +209,9 @@ def by_kinds(
     attributes = attributes_of(columns, options.described(attributes=notes), {})
     codes = np.stack([*in_columns.codes.values()], 1).astype(np.uint8)
     coded = Coded(attributes, codes, in_columns.people, hashes)
-    of_kinds = (
-        replace(
-            each,
-            attributes=tuple(dict.fromkeys(chain(*map(in_columns.holding, each.attributes)))),
-            keys=tuple(name for key in each.keys for name in in_columns.holding(key)[:1]),
-        )
-        for each in blocks
-    )
+    of_kinds = list[Block]()
+    for block in blocks:
+        drawn = dict.fromkeys(chain(*map(in_columns.holding, block.attributes)))
+        keys = (name for key in block.keys for name in in_columns.holding(key)[:1])
+        of_kinds.append(replace(block, attributes=tuple(drawn), keys=tuple(keys)))
     return coded, tuple(of_kinds)
