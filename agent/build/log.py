@@ -60,16 +60,14 @@ def field_of(raw: ibis.Table, column: LogColumn) -> ibis.Value:
     if column.name not in raw.columns:
         return ibis.null("string")
     field = raw[column.name]
-    if column.kind != "text":
-        type_ = _TYPES[column.kind]
+    text, type_ = text_of(field), _TYPES.get(column.kind)
+    if type_ is not None:
         if not field.type().is_string():
             return field.cast(type_)
-        text = text_of(field)
-        value = text.try_cast(type_)
+        value, nothing = text.try_cast(type_), ibis.null(type_)
         if column.kind == "time":
-            return text.re_search(_TIME).ifelse(value, ibis.null(type_))
-        return text.isnull().ifelse(ibis.null(type_), value.fill_null(float("nan")))
-    text = text_of(field)
+            return text.re_search(_TIME).ifelse(value, nothing)
+        return text.isnull().ifelse(nothing, value.fill_null(float("nan")))
     text = text.lower() if "folded" in column.must else text
     return text.nullif(UNSPECIFIED) if column.values or column.most else text
 
@@ -171,21 +169,11 @@ def queries_of(log: ibis.Table) -> ibis.Table:
     first in order of characters, and so is ``tld`` of different ones; NULL for none of DOMAINS.
     """
     stayed = log.filter(log.host.notnull() & (log.dwell >= DWELL))
-    first = _keyed(stayed.group_by(QUERY_KEYS).aggregate(opened=stayed.time.min()))
-    pages = stayed.join(first, [*_same_query(stayed, first), stayed.time == first.opened])
-    target = _keyed(pages.group_by(QUERY_KEYS).aggregate(host=pages.host.min()))
+    first = stayed.group_by(QUERY_KEYS).aggregate(opened=stayed.time.min())
+    pages = stayed.join(first, [*QUERY_KEYS, stayed.time == first.opened])
+    target = pages.group_by(QUERY_KEYS).aggregate(host=pages.host.min())
     queries = log.group_by(QUERY_KEYS).aggregate(tld=log.tld.min(where=log.tld.isin(DOMAINS)))
-    queries = queries.left_join(target, _same_query(queries, target))
-    return queries.select(*QUERY_KEYS, "host", "tld")
-
-
-def _keyed(table: ibis.Table) -> ibis.Table:
-    """The table with its keys under names that no other table has."""
-    return table.rename({f"of_{name}": name for name in QUERY_KEYS})
-
-
-def _same_query(table: ibis.Table, keyed: ibis.Table) -> list[ibis.Value]:
-    return [table[name] == keyed[f"of_{name}"] for name in QUERY_KEYS]
+    return queries.left_join(target, QUERY_KEYS).select(*QUERY_KEYS, "host", "tld")
 
 
 def requests_of(queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
@@ -196,11 +184,9 @@ def requests_of(queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
     they then chose, which nobody knows when a request leaves (FORMAT_LOG.md).
     """
     with_text = queries.filter(queries.text.notnull())
-    keys = {"of_user": "user", "of_text": "text"}
-    first = with_text.group_by(**keys).aggregate(first=with_text.asked.min())
-    rows = queries.left_join(first, [queries.user == first.of_user, queries.text == first.of_text])
-    visited = visits.select(visitor="user", visited="host", since="since")
-    rows = rows.left_join(visited, [rows.user == visited.visitor, rows.host == visited.visited])
+    first = with_text.group_by("user", "text").aggregate(first=with_text.asked.min())
+    rows = queries.left_join(first, ("user", "text"), rname="first_{name}")
+    rows = rows.left_join(visits, ("user", "host"), rname="visit_{name}")
     hour = rows.asked.hour()
     return rows.select(
         "user",
@@ -240,9 +226,8 @@ def persons_of(log: Log, queries: ibis.Table, visits: ibis.Table) -> ibis.Table:
         for name, place in _PLACES.items()
     }
     # Who visited sites of which topics, of those who visited any that has one.
-    sites = log.sites.filter(log.sites.topic.notnull())
-    sites = sites.select(site="host", topic="topic").distinct()
-    on_topic = visits.join(sites, visits.host == sites.site)
+    sites = log.sites.filter(log.sites.topic.notnull()).select("host", "topic").distinct()
+    on_topic = visits.join(sites, "host")
     topics = on_topic.group_by(of_user=USER).aggregate(
         **{f"topic_{topic}": (on_topic.topic == topic).any() for topic in TOPICS}
     )
@@ -261,8 +246,7 @@ def source_of(log: Log) -> Source:
     """
     texts, typed = ibis.memtable(meanings(log.log.select("query"))), queries_of(log.log)
     rows = typed.left_join(texts, typed.query == texts.known_text)
-    rows = rows.select("user", "asked", "host", "tld", text=rows.meant)
-    queries = rows.cache()
+    queries = rows.select("user", "asked", "host", "tld", text=rows.meant).cache()
     # When each first had a page of each host open.
     pages = log.log.filter(log.log.host.notnull())
     visits = pages.group_by("user", "host").aggregate(since=pages.time.min()).cache()
