@@ -5,7 +5,6 @@ its keys, `concepts.toml` the values that several models share.
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -194,8 +193,8 @@ def read_description(path: Path) -> Description:
 @cache
 def concepts() -> Mapping[str, tuple[str, ...]]:
     """The values of each concept that models share, by its name."""
-    text = (files("agent.build") / "concepts.toml").read_text("utf-8")
-    return {name: tuple(each["values"]) for name, each in tomllib.loads(text).items()}
+    listed = msgspec.toml.decode((files("agent.build") / "concepts.toml").read_bytes())
+    return {name: tuple(each["values"]) for name, each in listed.items()}
 
 
 def concept_of(
@@ -323,9 +322,8 @@ class BuildOptions:
         for name, (_, flag, _) in flags().items():
             value = getattr(self, name)
             unshrunk = name == "shrinkage" and value == 0 and self.estimator == "plugin"
-            if not isinstance(value, int | float) or unshrunk:
-                continue
-            if not flag.least <= value <= flag.most:
+            number = isinstance(value, int | float) and not unshrunk
+            if number and not flag.least <= value <= flag.most:
                 ends = f"to {flag.most:,.12g}" if flag.most < inf else "up"
                 hint = f"give a number from {flag.least:,.12g} {ends}"
                 raise UsageError(f"--{flag.option} cannot be {value:g}", hint)

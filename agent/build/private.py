@@ -158,9 +158,8 @@ def public_schema(source: tables.Source, options: BuildOptions) -> tuple[Attribu
         plain = each.isprintable() and each == normalize("NFC", each).strip()
         if not each or not plain or [*texts].count(each) > 1:
             what = f"the description has {each!r} twice, or not as the tables are read"
-            raise UsageError(
-                what, "write each once, in NFC, with no control characters or outer spaces"
-            )
+            hint = "write each once, in NFC, with no control characters or outer spaces"
+            raise UsageError(what, hint)
     return attributes
 
 
