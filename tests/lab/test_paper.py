@@ -12,7 +12,7 @@ from agent.build.log_schema import BY_LABEL, DEMOGRAPHIC, TABLE_1, TOPIC
 from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
 from agent.lab.paper.orders import Along, reached, steps
-from agent.lab.paper.subject import STATED, K, Subject, cost_alone, fresh, groups_of, subject_of
+from agent.lab.paper.subject import STATED, K, Subject, cost_alone, groups_of
 from agent.model.attributes import Attribute
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Parts
@@ -38,7 +38,7 @@ def masks(subject: Subject, order: Along) -> list[int]:
 @given(SEEDS, st.sampled_from(ESTIMATORS))
 def test_utility_along_the_order_is_that_of_its_sets(seed: int, estimator: Estimator) -> None:
     """Weighed over the queries; the first is the best alone; without a prior it never falls."""
-    bare = orders.utility_order(subject_of(paper_model(seed), "plugin", 0.0))
+    bare = orders.utility_order(Subject.of(paper_model(seed), "plugin", 0.0))
     assert sorted(bare.names) == sorted(NAMES)
     assert all(gain >= -1e-9 for gain in steps(bare.curves[orders.BITS]))
     subject = paper_subject(seed, estimator)
@@ -65,7 +65,7 @@ def test_cost_grows_along_its_order_and_ends_with_everything(seed: int) -> None:
         before = mask & ~(1 << model.index(order.names[place]))
         dearer = [cost.identifiability_cost(before | 1 << each) for each in others]
         assert all(curve[place] <= each + 1e-12 for each in dearer)
-    crowd = fresh(subject).crowd
+    crowd = subject.fresh().crowd
     for name, values in order.curves.items():
         metric: Metric = next(each for each in METRICS if each == name)
         whole = crowd.identifiability((1 << len(NAMES)) - 1, metric, K)

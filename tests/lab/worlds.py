@@ -9,7 +9,7 @@ import numpy as np
 
 from agent.lab.attack.simulation import HeldOut, Person, Trace, chooser, walk
 from agent.lab.attack.strategies import Strategy
-from agent.lab.paper.subject import Subject, subject_of
+from agent.lab.paper.subject import Subject
 from agent.model.model import Model
 from agent.tradeoff.utility import Estimator
 from tests.decision.made import made_model
@@ -66,7 +66,7 @@ def paper_model(seed: int) -> Model:
 @cache
 def paper_subject(seed: int, estimator: Estimator) -> Subject:
     """The same model under an estimator."""
-    return subject_of(paper_model(seed), estimator)
+    return Subject.of(paper_model(seed), estimator)
 
 
 def quiet(_what: str, _share: float) -> None:

@@ -9,16 +9,7 @@ import numpy as np
 
 from agent.lab.charts import Chart, Criterion, Panel, Series, StudyFinding
 from agent.lab.paper.orders import METRICS
-from agent.lab.paper.subject import (
-    STATED,
-    Subject,
-    claim,
-    cost_alone,
-    fresh,
-    groups_of,
-    names_of,
-    prose,
-)
+from agent.lab.paper.subject import STATED, Subject, claim, cost_alone, groups_of, names_of, prose
 from agent.model.model import Model
 from agent.tradeoff import maximise, members, study
 from agent.tradeoff.local_search import eager_pass, lazy_pass
@@ -149,7 +140,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     """
     seconds, evaluations = {}, {}
     for name, run in RUNS.items():
-        objective, start = fresh(subject).objective(trade_off), clock()
+        objective, start = subject.fresh().objective(trade_off), clock()
         evaluations[name] = run(objective)
         seconds[name] = clock() - start
     count = len(subject.model.attributes)
@@ -157,7 +148,7 @@ def running(subject: Subject, trade_off: float, seed: int, clock: Callable[[], f
     draw, shares = np.random.default_rng(seed), np.array(sizes, dtype=np.float64)
     picked = draw.choice(len(sizes), PROBES, p=shares / shares.sum()) + 1
     sets = [union(draw.permutation(count)[:size].tolist()) for size in picked.tolist()]
-    objective, start = fresh(subject).objective(trade_off), clock()
+    objective, start = subject.fresh().objective(trade_off), clock()
     for mask in sets:
         objective.value(mask)
     return Running(seconds, evaluations, sum(sizes), (clock() - start) / PROBES)

@@ -7,14 +7,7 @@ from typing import Any
 from agent.lab import Progress
 from agent.lab.charts import StudyFinding
 from agent.lab.paper import comparison, orders
-from agent.lab.paper.subject import (
-    SHRINKAGE,
-    TRADE_OFF,
-    Subject,
-    prose,
-    subject_of,
-    with_chosen_prior,
-)
+from agent.lab.paper.subject import SHRINKAGE, TRADE_OFF, Subject, prose
 from agent.model.model import Model
 from agent.tradeoff.anonymity_set import COMBINATIONS
 from agent.tradeoff.utility import Estimator
@@ -41,12 +34,13 @@ def study(model: Model, seed: int, progress: Progress) -> tuple[list[str], list[
     by: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
     for number, estimator in enumerate(ESTIMATORS):
         # What was computed for one figure serves the next.
-        subject = subject_of(model, estimator, SHRINKAGE if estimator == "plugin" else None)
+        subject = Subject.of(model, estimator, SHRINKAGE if estimator == "plugin" else None)
         for place, (part, compute) in enumerate(PARTS.items()):
             done = (number * len(PARTS) + place) / (len(PARTS) * len(ESTIMATORS))
             progress(f"{part} ({estimator})", done)
             by[part][estimator] = compute(subject, seed)
-    by["utility order"][orders.CHOSEN] = orders.utility_order(with_chosen_prior(model, "plugin"))
+    chosen = Subject.with_chosen_prior(model, "plugin")
+    by["utility order"][orders.CHOSEN] = orders.utility_order(chosen)
     costs, shapes, note = orders.cost_order(model), by["shape"].values(), note_of(model)
     all_shapes = (*shapes, *comparison.cost_shapes(model, seed))
     findings = [

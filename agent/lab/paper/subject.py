@@ -83,6 +83,32 @@ class Subject:
         object.__setattr__(self, "utilities", utilities)
         object.__setattr__(self, "_shared", DisclosureObjective(mean, self.crowd, _settings(model)))
 
+    @classmethod
+    def of(cls, model: Model, estimator: Estimator, shrinkage: float | None = None) -> "Subject":
+        """Look at a model under an estimator.
+
+        ``shrinkage``: beta of every query, in rows; by default the model's own where the estimator
+        is, else chosen per query.
+        """
+        if shrinkage is None and estimator != model.estimator:
+            return cls.with_chosen_prior(model, estimator)
+        betas = tuple(each.shrinkage if shrinkage is None else shrinkage for each in model.queries)
+        return cls(model, estimator, betas, people_of(model))
+
+    @classmethod
+    def with_chosen_prior(cls, model: Model, estimator: Estimator) -> "Subject":
+        """Look at a model under an estimator, beta chosen as by a build (DESIGN.md 2.1)."""
+        from agent.build.fitting import fit  # of the extra `build`
+
+        crowd, queries = people_of(model), range(len(model.queries))
+        betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
+        return cls(model, estimator, betas, crowd)
+
+    def fresh(self) -> "Subject":
+        """Make the same subject with empty caches, of its people too."""
+        crowd = AnonymitySet(self.model.population, self.model.cards)
+        return Subject(self.model, self.estimator, self.shrinkages, crowd)
+
     def objective(self, trade_off: float) -> DisclosureObjective:
         """Make F at lambda (bits per unit of ``maxprob``) with the model's own sensitivities.
 
@@ -101,37 +127,9 @@ def names_of(model: Model, attributes: Iterable[int]) -> tuple[str, ...]:
     return tuple(model.attributes[each].name for each in attributes)
 
 
-def subject_of(model: Model, estimator: Estimator, shrinkage: float | None = None) -> Subject:
-    """Look at a model under an estimator.
-
-    ``shrinkage``: beta of every query, in rows; by default the model's own where the estimator is,
-    else chosen per query.
-    """
-    if shrinkage is None and estimator != model.estimator:
-        return with_chosen_prior(model, estimator)
-    betas = tuple(each.shrinkage if shrinkage is None else shrinkage for each in model.queries)
-    return Subject(model, estimator, betas, people_of(model))
-
-
-def with_chosen_prior(model: Model, estimator: Estimator) -> Subject:
-    """Look at a model under an estimator, beta chosen as by a build (DESIGN.md 2.1)."""
-    from agent.build.fitting import fit  # of the extra `build`
-
-    crowd, queries = people_of(model), range(len(model.queries))
-    betas = tuple(fit(model.rows(each), crowd, estimator, None).shrinkage for each in queries)
-    return Subject(model, estimator, betas, crowd)
-
-
 def people_of(model: Model) -> AnonymitySet:
     """Take all people of a model, with the costs in its file."""
     return Cache().anonymity_set(model)
-
-
-def fresh(subject: Subject) -> Subject:
-    """Make the same subject with empty caches, of its people too."""
-    model = subject.model
-    crowd = AnonymitySet(model.population, model.cards)
-    return Subject(model, subject.estimator, subject.shrinkages, crowd)
 
 
 def cost_alone(model: Model, metric: Metric = "maxprob") -> DisclosureObjective:
