@@ -25,13 +25,14 @@ from agent.lab.attack import month, simulation
 from agent.lab.attack.material import DESCRIPTION, EVERYDAY, USUAL
 from agent.lab.attack.month import BALANCED, RELEVANT, YES, Ground, ground_of, parts_of, tallied
 from agent.lab.attack.profiles import Sender, senders, whole_profile
-from agent.lab.attack.simulation import Codes, Person, Reticent, Trace, chooser, requests_of, walk
+from agent.lab.attack.simulation import Person, Reticent, Trace, chooser, requests_of, walk
 from agent.lab.attack.strategies import Strategy
 from agent.model.file import read, shipped_models
 from agent.model.model import Model
 from agent.model.reading import Interpretation
 from agent.model.world import in_country, world_of
 from agent.tradeoff import members
+from agent.tradeoff.tables import Codes
 from agent.wire.decide import Ask
 from agent.wire.state import FactEdit, FactTexts, ProfileChange
 from tests.developer import PROFILE

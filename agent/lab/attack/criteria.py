@@ -5,10 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from agent.lab.attack.outcome import ENOUGH, Interval, Resamples, StrategyOutcome, between
-from agent.lab.attack.simulation import Floats
 from agent.lab.attack.strategies import ANSWERED, FAMILIES, PAPERS, SHIPPED
 from agent.lab.attack.study import AttackStudy
 from agent.lab.charts import Criterion
+from agent.tradeoff.tables import Floats
 
 EARLY, LATE = 50, 100  # requests after which they are judged
 FEWER = 1 / 30  # of the guesses that succeed where nothing is remembered

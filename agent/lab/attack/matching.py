@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agent.build.matching import Sample, matched, read_survey
 from agent.build.observe import observe, user_hashes
@@ -15,6 +14,7 @@ from agent.errors import UsageError
 from agent.lab import Progress, StudyOptions
 from agent.lab.charts import Criterion, criteria_table, table
 from agent.tradeoff.grouping import keys_of
+from agent.tradeoff.tables import Codes, Floats, Indexes
 
 DRAWN_TITLE = "Whether columns drawn from another survey fit each person"
 WORK = ("work", "hours", "occupation", "industry", "employer", "student")
@@ -26,7 +26,6 @@ TWICE, ABSENT = 0.05, 0.02  # of the people, at most; the second beyond that of 
 REMOVED = 0.5  # at least, of what a shuffled drawing gets wrong
 DRAWN = ("real people", "matched", "shuffled")
 WRONG = ("more than twice as many alike as there are", "nobody alike")
-Codes = NDArray[np.unsignedinteger]
 
 
 class Both(NamedTuple):
@@ -38,7 +37,7 @@ class Both(NamedTuple):
     drawn: Codes
 
 
-def errors_of(people: Both, seed: int) -> NDArray[np.float64]:
+def errors_of(people: Both, seed: int) -> Floats:
     """How often the class of a person is wrong where one half draws from the other.
 
     float64, shape (3, 2): with the other half as it is, drawn by the keys, and drawn by nothing,
@@ -68,7 +67,7 @@ def errors_of(people: Both, seed: int) -> NDArray[np.float64]:
     return wrong / SETS
 
 
-def _classes(people: Codes, like: Codes) -> NDArray[np.intp]:
+def _classes(people: Codes, like: Codes) -> Indexes:
     """How many people agree with each row of others."""
     distinct, sizes = np.unique(keys_of(people), return_counts=True)
     keys = keys_of(like)
@@ -113,7 +112,7 @@ def matching_of(
 
     Errors as `both_sides` and `observe`.
     """
-    judged, errors = list[Criterion](), dict[str, NDArray[np.float64]]()
+    judged, errors = list[Criterion](), dict[str, Floats]()
     for people in both_sides(options):
         errors[people.name] = errors_of(people, study.seed)
         real, drawn, shuffled = errors[people.name]

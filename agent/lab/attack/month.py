@@ -26,13 +26,13 @@ from agent.lab.attack.material import DESCRIPTION
 from agent.lab.attack.outcome import Interval, Resamples
 from agent.lab.attack.profiles import WRITTEN, Kept, Sender, senders
 from agent.lab.attack.silence import statements
-from agent.lab.attack.simulation import PAUSE, Floats, Person, Table, Trace, as_table, chooser, walk
+from agent.lab.attack.simulation import PAUSE, Person, Table, Trace, as_table, chooser, walk
 from agent.lab.attack.strategies import NOTHING, PRESETS, Strategy
 from agent.lab.charts import Chart, Criterion, Panel, Series, criteria_table, section, table
 from agent.model.model import Model
 from agent.model.relevance import helping
 from agent.model.world import in_country
-from agent.tradeoff.tables import UNSPECIFIED, read_only
+from agent.tradeoff.tables import UNSPECIFIED, Floats, read_only
 
 RECIPIENTS = 1, 3, 6  # that the requests go to, in turn
 HOME = "us"  # whose people the model counts, and where these live

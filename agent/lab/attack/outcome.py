@@ -9,19 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.lab.attack.simulation import (
-    Codes,
-    Floats,
-    Indexes,
-    Person,
-    PosedRequest,
-    Reticent,
-    Trace,
-    received,
-    requests_of,
-)
+from agent.lab.attack.simulation import Person, PosedRequest, Reticent, Trace, received, requests_of
 from agent.model.model import Model
 from agent.tradeoff import members
+from agent.tradeoff.tables import Codes, Floats, Indexes
 
 if TYPE_CHECKING:  # which needs the extra `lab`
     from agent.lab.attack.services import Service

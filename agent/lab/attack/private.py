@@ -15,12 +15,11 @@ from agent.lab import Progress, StudyOptions
 from agent.lab.attack.criteria import multiple, percent
 from agent.lab.attack.material import tables
 from agent.lab.attack.outcome import Resamples, between
-from agent.lab.attack.simulation import Floats
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits
 from agent.tradeoff.grouping import row_columns
 from agent.tradeoff.search import maximise
-from agent.tradeoff.tables import Population
+from agent.tradeoff.tables import Floats, Population
 from agent.words.layout import numeric, table
 
 BUDGETS = 1.0, 4.0  # epsilon

@@ -19,10 +19,10 @@ from agent.decision.values import Fact
 from agent.errors import UsageError
 from agent.facts.proposals import Facts, shares_of
 from agent.lab import StudyOptions
-from agent.lab.attack.simulation import Codes, Floats, HeldOutRequest, Indexes, Person, Table
+from agent.lab.attack.simulation import HeldOutRequest, Person, Table
 from agent.model.model import Model
 from agent.model.world import LEAST_SHARE
-from agent.tradeoff.tables import UNSPECIFIED
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes
 
 WRITTEN = 12  # facts in own words that a person has, of as many kinds
 NOBODYS, DECISIVE = -1, 2  # the level at which a fact is needed

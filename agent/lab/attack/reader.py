@@ -18,13 +18,13 @@ from agent.lab.attack import profiles as drawing
 from agent.lab.attack.month import BALANCED, YES, Ground
 from agent.lab.attack.outcome import Reasoner
 from agent.lab.attack.profiles import drawn_values, rows_of, starts_of
-from agent.lab.attack.simulation import Codes, Floats, HeldOutRequest, Person, Reticent, Table, walk
+from agent.lab.attack.simulation import HeldOutRequest, Person, Reticent, Table, walk
 from agent.lab.attack.strategies import NOTHING
 from agent.model import encoder
 from agent.model.attributes import UNSPECIFIED as SILENT
 from agent.model.model import Model
 from agent.model.relevance import Vectors
-from agent.tradeoff.tables import UNSPECIFIED, members
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, members
 
 LISTED = 10_000  # people
 NEAR = 150  # facts nearest to a text; whatever else somebody holds is as near as the last of these

@@ -6,9 +6,9 @@ import numpy as np
 
 from agent.decision.rerank import PULL, Choices
 from agent.lab import TEXTS, Progress, StudyOptions
-from agent.lab.attack.simulation import Codes, Floats, Indexes, Material, Person, people_of
+from agent.lab.attack.simulation import Material, Person, people_of
 from agent.model.model import Model
-from agent.tradeoff.tables import UNSPECIFIED, QueryRows, union
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Floats, Indexes, QueryRows, union
 from agent.words.layout import numeric, paragraph, table, wide
 
 RERANK_TITLE = "What is sent against what is re-ranked here"

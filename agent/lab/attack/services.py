@@ -9,10 +9,11 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
-from agent.lab.attack.simulation import SILENT, Floats, Received, Table, as_table
+from agent.lab.attack.simulation import SILENT, Received, Table, as_table
 from agent.lab.paper.subject import groups_of
 from agent.model.model import Model
 from agent.tradeoff.grouping import row_columns
+from agent.tradeoff.tables import Floats
 
 FLOOR = 0.01  # of the prior is mixed in: nothing is ever certain
 STEPS, NEAR = 200, 1e-3  # where the search for coefficients ends

@@ -18,13 +18,10 @@ from agent.decision.values import Decision, Request
 from agent.lab.attack.strategies import Strategy
 from agent.model.model import Model
 from agent.tradeoff import members
-from agent.tradeoff.tables import UNSPECIFIED, union
+from agent.tradeoff.tables import UNSPECIFIED, Codes, Indexes, union
 from policy.match import Rulebook
 from policy.read import preset, read
 
-Codes = NDArray[np.unsignedinteger]
-Indexes = NDArray[np.intp]
-Floats = NDArray[np.float64]
 Received = Indexes
 Table = NDArray[np.bool_]
 Names = frozenset[str] | None

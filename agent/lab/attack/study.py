@@ -13,10 +13,11 @@ import numpy as np
 from agent.decision.engine import load_model
 from agent.lab import Progress, StudyOptions, spawned
 from agent.lab.attack.outcome import Crowd, Reasoner, Remaining, Resamples, StrategyOutcome, outcome
-from agent.lab.attack.simulation import Codes, Material, Person, Reticent, chooser, people_of, walk
+from agent.lab.attack.simulation import Material, Person, Reticent, chooser, people_of, walk
 from agent.lab.attack.strategies import ANSWERED, CONSTANT, FAMILIES, OWN, SHIPPED, UNSET, Strategy
 from agent.model.file import SUFFIX, write
 from agent.model.model import Model
+from agent.tradeoff.tables import Codes
 
 AT_ONCE = 25  # people in a task
 EVERYONE = (*SHIPPED, *ANSWERED)
