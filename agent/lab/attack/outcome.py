@@ -30,9 +30,7 @@ def people_left(trace: Trace, person: Person, people: Codes) -> Indexes:
 
     ``people``: unsigned, shape (N, P), codes by person attribute.
     """
-    return np.array(
-        [len(rows) for rows in consistent(trace.disclosed, person, people)], dtype=np.intp
-    )
+    return np.array([*map(len, consistent(trace.disclosed, person, people))], dtype=np.intp)
 
 
 def consistent(masks: Sequence[int], person: Person, people: Codes) -> Iterator[Indexes]:
@@ -88,8 +86,8 @@ class Reasoner:
             masks.append(disclosed)
         agreeing = list(consistent(masks, person, self._people))
         return Remaining(
-            np.array([len(rows) for rows in agreeing], dtype=np.intp),
-            np.array([len(rows) for rows in candidates], dtype=np.intp),
+            np.array([*map(len, agreeing)], dtype=np.intp),
+            np.array([*map(len, candidates)], dtype=np.intp),
             np.array([np.array_equal(*both) for both in zip(agreeing, candidates, strict=True)]),
         )
 

@@ -1,27 +1,20 @@
 """The attack as figures, and as report.md."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
+from itertools import chain
 from math import log
 
 from agent.lab import TEXTS
 from agent.lab.attack.criteria import EARLY, SUCCESS, UTILITY, chance, judged_at, number, percent
 from agent.lab.attack.outcome import figures
-from agent.lab.attack.strategies import (
-    ANSWERED,
-    CONSTANT,
-    EVERYTHING,
-    FAMILIES,
-    OWN,
-    PAPERS,
-    UNSET,
-    Strategy,
-)
+from agent.lab.attack.strategies import ANSWERED, CONSTANT, EVERYTHING, FAMILIES, OWN, PAPERS, UNSET
 from agent.lab.attack.study import SHORT, AttackStudy
 from agent.lab.charts import Chart, Criterion, Mark, Panel, Series, criteria_table, section, table
 
 NEAR = 0.01  # bits; tenfold as a logarithm of success: points so near have one name
 HEAD = ("sent", "a guess succeeds", "people left: 1/5/50 %", "bits realised", "attributes")
+POINTS = {"presets, every question answered yes": ANSWERED, "the same with every request": CONSTANT}
 ABSENCE = ("bits, mean", "most", "there agree", "would send it")
 
 
@@ -48,18 +41,15 @@ def source_of(study: AttackStudy) -> str:
 
 
 def _panel(study: AttackStudy, step: int) -> Panel:
-    lines = [_line(study, name, family, step) for name, family in FAMILIES.items()]
-    presets = {each: each.name.removeprefix("Reticent, ") for each in ANSWERED}
-    points = _points(study, "presets, every question answered yes", presets, step)
-    fixed = {each: each.name for each in CONSTANT}
-    others = _points(study, "the same with every request", fixed, step)
-    marks = (*_marks(points), *_marks(others))
+    lines = [_line(study, name, step) for name in FAMILIES]
+    points = [_points(study, label, step) for label in POINTS]
+    marks = tuple(chain.from_iterable(map(_marks, points)))
     title = f"after {study.crowd.steps[step]} requests to one recipient that remembers"
-    series = (*lines, points, others)
-    return Panel(title, UTILITY, SUCCESS, series, marks, log_y=True, legend="below")
+    return Panel(title, UTILITY, SUCCESS, (*lines, *points), marks, log_y=True, legend="below")
 
 
-def _line(study: AttackStudy, name: str, family: Sequence[Strategy], step: int) -> Series:
+def _line(study: AttackStudy, name: str, step: int) -> Series:
+    family = FAMILIES[name]
     pairs = [(figures(study.outcomes[each], step, study.resamples), each) for each in family]
     pairs.sort(key=lambda each: each[0].bits.mean)
     ends = zip(*(each.success for each, _ in pairs), strict=True)
@@ -74,11 +64,12 @@ def _line(study: AttackStudy, name: str, family: Sequence[Strategy], step: int) 
     )
 
 
-def _points(study: AttackStudy, label: str, named: Mapping[Strategy, str], step: int) -> Series:
-    results = [figures(study.outcomes[strategy], step, study.resamples) for strategy in named]
+def _points(study: AttackStudy, label: str, step: int) -> Series:
+    results = [figures(study.outcomes[each], step, study.resamples) for each in POINTS[label]]
     utility = tuple(each.bits.mean for each in results)
     success = tuple(100 * each.success.mean for each in results)
-    return Series(label, utility, success, "points", names=tuple(named.values()))
+    names = tuple(each.name.removeprefix("Reticent, ") for each in POINTS[label])
+    return Series(label, utility, success, "points", names=names)
 
 
 def _marks(points: Series) -> tuple[Mark, ...]:
@@ -127,19 +118,19 @@ def page_about(study: AttackStudy, chart: Chart, judged: Sequence[Criterion]) ->
 
 def _absence(study: AttackStudy) -> dict[str, object]:
     """Say what reasoning about absence gives: in words, and a table for each kind of strategy."""
-    reasoned, rows = study.reasoned, dict[Strategy, tuple[str, ...]]()
+    reasoned, rows = study.reasoned, dict[str, tuple[str, ...]]()
     alone, most = TEXTS["absence"]["nothing"], 0.0
     for strategy, people in reasoned.withheld.items():
         bits = [float(each.bits[-1]) for each in people]
         worst = people[bits.index(max(bits))]
         agreeing, producing = (f"{each[-1]:,}" for each in (worst.agreeing, worst.producing))
         mean = f"{sum(bits) / len(bits):.2f}"
-        rows[strategy] = strategy.name, mean, f"{max(bits):.2f}", agreeing, producing
+        rows[strategy.name] = strategy.name, mean, f"{max(bits):.2f}", agreeing, producing
         if strategy in OWN and max(bits) > most:
             most, about = max(bits), {"agreeing": agreeing, "producing": producing}
             alone = TEXTS["absence"]["something"].format(name=strategy.name, **about)
     tables = {
-        name: table((title, *ABSENCE), [rows[each] for each in strategies])
+        name: table((title, *ABSENCE), [rows[each.name] for each in strategies])
         for name, title, strategies in (
             ("withheld", "nothing new once the user would stand out", OWN),
             ("unset", "what was not said is not set", UNSET),

@@ -212,7 +212,6 @@ class Reticent:
         self._requested = None if requested is None else tuple(sorted(requested))
         self._cache = _cache_for(own)
         self._names = [attribute.name for attribute in model.attributes]
-        self._places = {name: place for place, name in enumerate(self._names)}
         self._rules: Rulebook | None = None
         if strategy.preset is not None:
             rules = read(f'preset = "{strategy.preset}"', strategy.preset, preset)
@@ -232,7 +231,7 @@ class Reticent:
         chosen = self._decided.get(state)
         if chosen is None:
             decision = self._decision(question, person)
-            order = tuple(self._places[name] for name in decision.disclosed)
+            order = tuple(map(self._model.index, decision.disclosed))
             chosen = ChosenSet(order, terms.mode == "planned", spent=decision.figures.spent)
             self._decided[state] = chosen
         codes = {self._names[e]: person.codes[e] for e in chosen.order if e < self._model.persons}

@@ -86,21 +86,18 @@ def report(
         judged.append(Criterion(what, wanted, number(logs[0], 2), away <= 0, f"{away:+.2f}"))
     charts = charts_of(study, found, families)
     names = "section_told", "section_read", "section_silence"
-    page = (
-        (files("agent.lab.attack") / "whole.md")
-        .read_text("utf-8")
-        .format(
-            **{name: section(each, each.note) for name, each in zip(names, charts, strict=True)},
-            told=months.month_table(study),
-            more=more,
-            later=months.month_table(later),
-            unseen=months.month_table(unseen),
-            listed=LISTED,
-            read=table(READ.split("; "), rows),
-            silent_for=SILENT_FOR,
-            families=page_of(families),
-            shares=shares_table(folder, ground.model, options.seed),
-            criteria=criteria_table(judged),
-        )
+    template = (files("agent.lab.attack") / "whole.md").read_text("utf-8")
+    page = template.format(
+        **{name: section(each, each.note) for name, each in zip(names, charts, strict=True)},
+        told=months.month_table(study),
+        more=more,
+        later=months.month_table(later),
+        unseen=months.month_table(unseen),
+        listed=LISTED,
+        read=table(READ.split("; "), rows),
+        silent_for=SILENT_FOR,
+        families=page_of(families),
+        shares=shares_table(folder, ground.model, options.seed),
+        criteria=criteria_table(judged),
     )
     return page, charts, judged
