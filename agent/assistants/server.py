@@ -221,12 +221,9 @@ def server_for(assistant: AssistantTools) -> Server:
         subscriptions=False,
     )
     reading = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for tool, annotations in (
-        (assistant.personal_context, RECORDED),
-        (assistant.already_told, reading),
-        (assistant.remember, RECORDED),
-    ):
-        server.add_tool(tool, annotations=annotations, **_TEXTS[tool.__name__])
+    server.add_tool(assistant.personal_context, annotations=RECORDED, **_TEXTS["personal_context"])
+    server.add_tool(assistant.already_told, annotations=reading, **_TEXTS["already_told"])
+    server.add_tool(assistant.remember, annotations=RECORDED, **_TEXTS["remember"])
     return server
 
 
