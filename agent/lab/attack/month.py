@@ -139,10 +139,8 @@ def ground_of(folder: Path, model: Model) -> Ground:
     ]
     judges = read_only(np.array(needs)), read_only(np.array([*map(bool, again)]))
     statements = tuple(read_file(note.statements, partial(lines_of, kind=StatementLine)))
-    sheets, profiles = (
-        tuple(read_file(each, partial(lines_of, kind=Sheet)))
-        for each in (note.judged, note.profiles)
-    )
+    sheets = tuple(read_file(note.judged, partial(lines_of, kind=Sheet)))
+    profiles = tuple(read_file(note.profiles, partial(lines_of, kind=Sheet)))
     phrasings = tuple(each.phrasings for each in topics)
     return Ground(model, *judges, phrasings, statements, sheets, profiles)
 

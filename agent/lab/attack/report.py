@@ -22,9 +22,8 @@ def frontier(study: AttackStudy) -> Chart:
     """Draw what is gained, and what it gives away."""
     steps = sorted({judged_at(study, EARLY), len(study.crowd.steps) - 1})
     panels = tuple(_panel(study, each) for each in steps)
-    return Chart(
-        "attack-frontier", "What is gained, and what it gives away", note_of(study), panels
-    )
+    title = "What is gained, and what it gives away"
+    return Chart("attack-frontier", title, note_of(study), panels)
 
 
 def note_of(study: AttackStudy) -> str:
@@ -129,12 +128,10 @@ def _absence(study: AttackStudy) -> dict[str, object]:
         if strategy in OWN and max(bits) > most:
             most, about = max(bits), {"agreeing": agreeing, "producing": producing}
             alone = TEXTS["absence"]["something"].format(name=strategy.name, **about)
+    stopped, unset = ([rows[each.name] for each in some] for some in (OWN, UNSET))
     tables = {
-        name: table((title, *ABSENCE), [rows[each.name] for each in strategies])
-        for name, title, strategies in (
-            ("withheld", "nothing new once the user would stand out", OWN),
-            ("unset", "what was not said is not set", UNSET),
-        )
+        "withheld": table(("nothing new once the user would stand out", *ABSENCE), stopped),
+        "unset": table(("what was not said is not set", *ABSENCE), unset),
     }
     few, short = max(map(len, reasoned.withheld.values())), min(SHORT, study.options.requests)
     return {**tables, "alone": alone, "few": few, "short": short}

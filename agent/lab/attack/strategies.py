@@ -38,16 +38,10 @@ class Strategy:
         limits = terms.limits if self.limits else Limits()
         if self.protect is not None:
             limits = replace(limits, protect=self.protect)
-        withheld = frozenset[str]() if self.answered else terms.ask
-        names = ("trade_off", "mode", "memory")
-        changes: dict[str, Any] = {each: getattr(self, each) for each in names}
-        return replace(
-            terms,
-            limits=limits,
-            ask=frozenset(),
-            excluded=terms.excluded | withheld,
-            **{name: value for name, value in changes.items() if value is not None},
-        )
+        excluded = terms.excluded if self.answered else terms.excluded | terms.ask
+        own = {"trade_off": self.trade_off, "mode": self.mode, "memory": self.memory}
+        changes: dict[str, Any] = {key: value for key, value in own.items() if value is not None}
+        return replace(terms, limits=limits, ask=frozenset(), excluded=excluded, **changes)
 
 
 NOTHING = Strategy(name="nothing", telling="nothing")
