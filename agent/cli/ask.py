@@ -70,8 +70,7 @@ def attached_page(attached: Attached, waiting: Iterable[Review], titles: words.T
         why = summary.why or words.WHY_NOTHING[attached.code]
         verdict = f"Sent nothing to {summary.pool}: {why}."
     if unset:
-        text = f"{unset}: left blank (the site can tell that you declined)"
-        about.append(("unspecified", text))
+        about.append(("unspecified", f"{unset}: left blank (the site can tell that you declined)"))
     about += [("waits for you", waits(each, titles)) for each in waiting]
     pairs = ", ".join(f"{name}={value}" for name, value in attached.parameters.items())
     header = f"{HEADER}: {attached.header}" if attached.header else ""

@@ -133,9 +133,7 @@ def outcome(arguments: Sequence[str]) -> int:
     try:
         # What ends early, such as --help, makes click return its exit code; a command returns None.
         with listening():
-            ended: int | None = program.main(
-                meant(arguments), prog_name="reticent", standalone_mode=False
-            )
+            return program.main(meant(arguments), prog_name="reticent", standalone_mode=False) or 0
     except (Interrupted, KeyboardInterrupt, click.Abort):
         return _interrupted()
     except Exception as error:
@@ -144,7 +142,6 @@ def outcome(arguments: Sequence[str]) -> int:
         if os.environ.get(DEBUG) and not isinstance(error, EXPECTED):
             raise
         return show(_shown(error), as_json=as_json)
-    return ended or 0
 
 
 def _interrupted() -> int:

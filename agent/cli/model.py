@@ -43,9 +43,7 @@ TOPICS = (wide("topic"), wide("for example"), numeric("helps"))
 TEXTS = texts("model")
 DROP = "dropped_"  # how the options of a model begin that say what was
 ATTRIBUTES = (Column("name"), wide("fact, and its values: `reticent profile set FACT` asks for it"))
-RELIABILITY = tuple(
-    map(numeric, ("a fact in your own words is said to help, probability", "it did"))
-)
+RELIABILITY = (numeric("a fact in your own words is said to help, probability"), numeric("it did"))
 FIELDS = (  # of a query, in a description
     *("text", "title", "rows", "users", "intents", "shrinkage", "prior_entropy_bits"),
     *("predicted_bits", "heldout_bits", "events", "error_bits", "bits"),

@@ -213,12 +213,11 @@ def backup(file: Path, method: Method) -> options.Output:
     if not to.parent.is_dir():
         raise UsageError("no such folder", "make it first", str(to.parent))
     with door(COPYING) as client:
-        try:
+        is_open = False
+        # Where it does not run, or is of no use, the vault itself knows whether it is open.
+        with suppress(DaemonError):
             status: Status = client.call("status")
             is_open = status.vault and not status.locked
-        # It does not run, or is of no use; the vault itself knows whether it is open.
-        except DaemonError:
-            is_open = False
         if is_open:
             contents = client.call("backup", Place(path=str(to)))
         elif not at.vault.exists():
