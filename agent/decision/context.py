@@ -420,8 +420,8 @@ def barred_of(context: Context) -> dict[Reason, int]:
     filled, every, own = context.filled, (1 << len(model.attributes)) - 1, union(model.own)
     reading, judged = context.meaning, context.cache.judgements(model)
     query = -1 if reading.query is None and filled.carries else reading.query
-    if terms.mode != "standing" and query is not None and query < len(judged.bits):
-        helpful = judged.helpful(NOTHING if reading.query is None else reading)
+    if terms.mode != "standing" and query is not None:
+        helpful = judged.helpful(NOTHING if reading.query is None else reading, model)
         helpful[[*filled.facts]] = filled.carried
         some = union(np.flatnonzero(helpful).tolist())
         barred[HARDLY] = every & ~(some | mask_of(terms.always, model))
