@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.engines import check_path, connected, reading
-from agent.build.fitting import Fitted, HalfTrial, figures, fit, passing, validate
+from agent.build.fitting import Fitted, HalfTrial, each_of, figures, fit, validate
 from agent.build.log import open_log, source_of
 from agent.build.observe import VALIDATION_KEY, Observations, observe
 from agent.build.options import BuildOptions, Progress, TableFiles
@@ -139,19 +140,21 @@ def model_from(observations: Observations, options: BuildOptions, progress: Prog
         settings = options.estimator, options.shrinkage
         trials = validate(observations, VALIDATION_KEY, *settings, partial(progress, "validating"))
     titles = {normalise(text): note.title for text, note in described.queries.items()}
-    fitted, sizes = [], [len(each.user) for each in rows]
-    each_query = passing(queries, sizes, partial(progress, "choosing the shrinkage"))
-    for query, trial in zip(each_query, trials, strict=True):
+
+    def fitted(pair: tuple[Observed, HalfTrial | None]) -> tuple[Any, ...]:
+        query, trial = pair
         own = fit(query.rows, anonymity_set, options.estimator, options.shrinkage)
         bits = own.utility.extensions(0, everything), own.pairs(len(everything)) if paired else None
-        fitted.append((_query(query, own, trial, titles.get(query.text, "")), own.prices, *bits))
-    made, prices, utilities, of_pairs = zip(*fitted, strict=True)
-    pair_costs = (_costs(anonymity_set, 1 << each, everything[each + 1 :]) for each in everything)
+        return _query(query, own, trial, titles.get(query.text, "")), own.prices, *bits
+
+    both, sizes = [*zip(queries, trials, strict=True)], [len(each.user) for each in rows]
+    every = each_of(both, fitted, sizes, partial(progress, "choosing the shrinkage"))
+    made, prices, utilities, of_pairs = zip(*every, strict=True)
     singles = Singles(
         utilities=np.array(utilities),
         costs=_costs(anonymity_set, 0, everything),
         pair_utilities=np.array(of_pairs) if paired else None,
-        pair_costs=np.concatenate([*pair_costs], axis=1) if paired else None,
+        pair_costs=_pair_costs(anonymity_set, people.rows) if paired else None,
         prices=np.array(prices) if options.estimator == "louo" else None,
     )
     weights = np.array([each.events for each in queries], dtype=np.float64)
@@ -206,3 +209,14 @@ def _costs(people: AnonymitySet, mask: int, others: Sequence[int]) -> Floats:
     return np.array(
         [[people.identifiability(each, metric, 1) for each in sets] for metric in COST_METRICS]
     ).reshape(len(COST_METRICS), len(sets))
+
+
+def _pair_costs(people: AnonymitySet, rows: int) -> Floats:
+    """I of every two attributes, by each of COST_METRICS: shape (3, pairs); ``rows``: of people."""
+    every = range(len(people.cards))
+
+    def with_others(first: int) -> Floats:
+        return _costs(people, 1 << first, every[first + 1 :])
+
+    parts = each_of(every, with_others, [rows] * len(every), lambda _share: None)
+    return np.concatenate(parts, axis=1)

@@ -10,8 +10,16 @@ the same on the developer survey, the time use survey and a synthetic log, and w
 with 42.
 """
 
+import gc
+import os
+import signal
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from itertools import chain, repeat
+from multiprocessing import current_process, get_context
+from multiprocessing.connection import Connection
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -19,6 +27,7 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations, in_half_a
+from agent.errors import BuildError
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits
@@ -39,8 +48,10 @@ MANY_ROWS = 1_000_000  # from here on, the halves are so large that one directio
 SHRINKAGES = (5.0, 10.0, 20.0, 50.0, 100.0, 200.0)
 LUCKY, FEW = 25.0, 75.0  # rows
 AHEAD = 6_000  # rows that take as long as what does not grow with a query's
+MUCH, PROCESSES = 200_000, 4  # rows, AHEAD included, that are worth a second process; and the most
 Advance = Callable[[float], None]
 T = TypeVar("T")
+R = TypeVar("R")
 TRADE_OFF = 1.0  # lambda at which beta is chosen, and a model validated
 
 
@@ -73,21 +84,29 @@ def fit(
     The best has the largest F that greedy search finds; of equals, it is the largest.
     ``people``: the whole population. Source: DESIGN.md 2.1.
     """
-    if shrinkage is not None:
-        utility = query_utility(rows, people.cards, estimator, shrinkage)
-        return _fitted(shrinkage, utility, len(rows.user), people)
-    first = query_utility(rows, people.cards, estimator, SHRINKAGES[0])
-    fitted = [_fitted(each, first.at(each), len(rows.user), people) for each in SHRINKAGES]
+    some = SHRINKAGES if shrinkage is None else (shrinkage,)
+    first, size = query_utility(rows, people.cards, estimator, some[0]), len(rows.user)
+    luck: Iterable[Floats | None] = repeat(None)
+    if isinstance(first, LeaveOneUserOut):
+        luck = first.deviations(some)
+    fitted = [
+        _fitted(each, first.at(each), own, size, people)
+        for each, own in zip(some, luck, strict=False)
+    ]
     return max(reversed(fitted), key=lambda each: maximise(each.objective, "greedy").value)
 
 
-def _fitted(shrinkage: float, utility: QueryUtility, rows: int, people: AnonymitySet) -> Fitted:
-    prices, deviation = None, 0.0
-    if isinstance(utility, LeaveOneUserOut):
-        deviations = utility.deviations()
+def _fitted(
+    shrinkage: float,
+    utility: QueryUtility,
+    deviations: Floats | None,
+    rows: int,
+    people: AnonymitySet,
+) -> Fitted:
+    prices, count = None, len(people.cards)
+    if deviations is not None:
         prices = np.minimum(LUCKY / (rows + FEW) * deviations, MOST_PRICE)
-        deviation = float(deviations.max())
-    count = len(people.cards)
+    deviation = 0.0 if deviations is None else float(deviations.max())
     settings = Settings(
         candidates=(1 << count) - 1, sensitivity=(0.0,) * count, trade_off=TRADE_OFF
     )
@@ -143,22 +162,83 @@ def validate(
     sides = (half, ~half) if sum(rows) < MANY_ROWS else (half,)
     trained = [(side, _people(observations, side)) for side in sides if side.any()]
 
-    return tuple(
-        mean(_trial(query, *each, estimator, shrinkage) for each in trained)
-        for query in passing(observations.queries, rows, advance)
-    )
+    def tried(query: Observed) -> HalfTrial | None:
+        return mean(_trial(query, *each, estimator, shrinkage) for each in trained)
+
+    return tuple(each_of(observations.queries, tried, rows, advance))
 
 
-def passing(items: Sequence[T], rows: Sequence[int], advance: Advance) -> Iterator[T]:
-    """Yield items, and tell before each which share of the time has passed: it grows with rows.
+def each_of(
+    items: Sequence[T], work: Callable[[T], R], rows: Sequence[int], advance: Advance
+) -> list[R]:
+    """What work makes of each item, in their order; parameters as those of `in_parts`."""
 
-    The first one has no share: what it makes serves the others.
+    def some(part: Sequence[int], advance: Advance) -> dict[int, R]:
+        return {at: work(items[at]) for at in passing(part, rows, advance)}
+
+    found = dict(chain.from_iterable(each.items() for each in in_parts(some, rows, advance)))
+    return [found[at] for at in range(len(items))]
+
+
+def in_parts(
+    work: Callable[[Sequence[int], Advance], R], rows: Sequence[int], advance: Advance
+) -> list[R]:
+    """What work makes of parts of some items, one part in each process, this one's first.
+
+    ``work`` gets the positions of items, and what to call with the share of them that is done;
+    ``rows``: of each item, with which its time grows: where they are few, there is one part.
+    ``advance`` hears of this process alone. BuildError if another one is ended from outside.
     """
-    shares = np.array([0, *(AHEAD + each for each in rows[1:])])
+    count, order = 1, np.argsort(np.negative(rows), kind="stable")
+    # Elsewhere a fork is not safe, and a daemonic process may start no other.
+    worth = sum(rows) + AHEAD * len(rows) >= MUCH and not current_process().daemon
+    if sys.platform == "linux" and worth:
+        count = min(len(os.sched_getaffinity(0)), PROCESSES, len(rows))
+    first, *others = (sorted(order[lane::count].tolist()) for lane in range(count))
+    with ExitStack() as stack:
+        results = [stack.enter_context(_helper(partial(work, each))) for each in others]
+        try:
+            return [work(first, advance), *(each.recv() for each in results)]
+        except EOFError as error:
+            hint = "close other programs, or build where there is more memory"
+            raise BuildError("a process that did a part of the work was ended", hint) from error
+
+
+@contextmanager
+def _helper(work: Callable[[Advance], object]) -> Iterator[Connection]:
+    """Start a copy of this process that works, and yield where its result will arrive."""
+    fork, parent = get_context("fork"), os.getpid()
+
+    def go_on(_share: float) -> None:
+        if os.getppid() != parent:
+            os._exit(1)
+
+    def copy() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever waits for it ends it
+        gc.freeze()  # what it has from there, an engine for one, is not its to close
+        results.send(work(go_on))
+
+    arriving, results = fork.Pipe(duplex=False)
+    process = fork.Process(target=copy, daemon=True)
+    process.start()
+    results.close()
+    try:
+        yield arriving
+    finally:
+        process.kill()
+        process.join()
+
+
+def passing(part: Sequence[int], rows: Sequence[int], advance: Advance) -> Iterator[int]:
+    """Yield the positions of some items, and tell before each which share of the time has passed.
+
+    It grows with the ``rows`` of each item, but that of the first: what it makes serves the others.
+    """
+    shares = np.array([0, *(AHEAD + rows[each] for each in part[1:])])
     passed = (np.cumsum(shares) - shares) / max(shares.sum(), 1)
-    for item, share in zip(items, passed.tolist(), strict=True):
+    for at, share in zip(part, passed.tolist(), strict=True):
         advance(share)
-        yield item
+        yield at
     advance(1.0)
 
 

@@ -5,14 +5,14 @@ that knows nothing, and for one that was asked everything before: with the model
 world with the shipped model of everyday life. What is stored is what would be computed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
 
 import numpy as np
 
-from agent.build.fitting import Advance, passing
+from agent.build.fitting import Advance, in_parts, passing
 from agent.decision.cache import Cache
 from agent.decision.choice import QUERIES as PLANNED
 from agent.decision.choice import uses_of
@@ -35,11 +35,44 @@ from policy.sections import PRESETS
 
 FEWEST = 2_000  # rows of a query; those of fewer are soon counted
 QUERIES = 100  # the most: those with the most rows
-PAIRS = 40  # of a query, at the least
-PASSES = 2  # the worth of a bit in the world follows from what the first has stored
-STAGE, STAGES = "storing what decisions look at, {} of {}", 4 * PASSES  # two of each model
+PAIRS = 10  # of a query, at the least; with more of them no decision was sooner
+STAGE, STAGES = "storing what decisions look at, {} of {}", 4
 SETS = 256  # of a query, 8 bytes for each attribute
 ANY_HOST, ANY_DAY = "recipient.example", date.min
+
+
+class AskedFigures(dict[int, Floats]):
+    """Rows of figures; those that are not stored are computed when they are asked for."""
+
+    def __init__(
+        self, stored: Rows, count: int, extensions: Callable[[int, Sequence[int]], Sequence[float]]
+    ) -> None:
+        super().__init__(stored)
+        self._count, self._extensions = count, extensions
+        self.asked: dict[int, Floats] = {}
+        """Those that were computed."""
+
+    def learn(self, found: Rows) -> None:
+        """Keep what was computed elsewhere."""
+        self.asked |= {mask: row for mask, row in found.items() if mask not in self}
+        self.update(found)
+
+    def get(self, mask: int, default: object = None) -> Floats:
+        """The figure of A u {V} for each V, that of A for those in A."""
+        del default
+        return self[mask]
+
+    def __missing__(self, mask: int) -> Floats:
+        [inside] = mask_arrays([mask], self._count)
+        outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
+        row = self[mask] = self.asked[mask] = np.zeros(self._count)
+        row[outside] = self._extensions(mask, outside)
+        if mask:
+            row[inside] = self._extensions(mask & ~(1 << last), [last])[0]
+        return row
+
+
+ByQuery = Mapping[int, AskedFigures]
 
 
 def precomputed(
@@ -62,36 +95,62 @@ def precomputed(
         row: list[float] = plain.row(mask, measure, 1)[attributes].tolist()
         return row
 
-    costs = {each: _Asked(stored.get(each, {}), count, partial(losses, each)) for each in measures}
-    uses = {query: uses_of(query, model, cache) for query in sorted(chosen)}
-    by_query = {
-        query: _Asked(each.stored, count, partial(_counted, each)) for query, each in uses.items()
+    costs = {
+        each: AskedFigures(stored.get(each, {}), count, partial(losses, each)) for each in measures
     }
-    own, near, rows = tuple(range(count)), None, [model.queries[each].rows for each in by_query]
+    uses = {query: uses_of(query, model, cache) for query in chosen}
+    by_query = {
+        query: AskedFigures(each.stored, count, partial(_counted, each))
+        for query, each in uses.items()
+    }
     stages = (partial(progress, STAGE.format(each, STAGES)) for each in range(1, 1 + STAGES))
-    for _ in range(PASSES):
-        model = replace(model, tables=replace(model.tables, near=near))
-        world = world_of([read(shipped_model()), model])
-        for whole, member in (model, Member(model, 0, own)), (world, world.members[-1]):
-            cache, every = Cache(), _terms(whole)
-            cache.anonymity_set(model).learn(costs)
-            for query, figures in by_query.items():
-                uses_of(query, model, cache).stored = figures
-            for query in passing([*by_query], rows, next(stages)):
-                for terms in every:  # of recipients that know nothing, and were asked nothing
-                    _decided(whole, member.first + query, cache, terms, Knowledge())
-                for pair in _pairs(by_query[query], count):
-                    by_query[query].get(pair)
-            _later(whole, member, cache, chosen[:PLANNED], next(stages))
-            rows = [0] * len(rows)  # what grows with them has been counted
-        near = _near(by_query, costs, count)
-    return near
+    near = _tried(model, Member(model, 0, tuple(range(count))), by_query, costs, stages)
+    # The worth of a bit in the world follows from what is stored.
+    model = replace(model, tables=replace(model.tables, near=near))
+    world = world_of([read(shipped_model()), model])
+    return _tried(world, world.members[-1], by_query, costs, stages)
 
 
-def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], count: int) -> Near:
-    """The figures that were asked for."""
-    some = {query: [*each.asked.items()][:SETS] for query, each in by_query.items()}
-    every = [(mask, query, row) for query, each in some.items() for mask, row in each]
+def _tried(
+    world: Model,
+    member: Member,
+    by_query: ByQuery,
+    costs: Mapping[Measure, AskedFigures],
+    stages: Iterator[Advance],
+) -> Near:
+    """The figures that decisions in a world ask for; the model alone is its own member.
+
+    Several processes decide, and what each of them has computed is kept here.
+    """
+    cache, figures = Cache(), (*by_query.values(), *costs.values())
+    cache.anonymity_set(member.model).learn(costs)
+    for query, each in by_query.items():
+        uses_of(query, member.model, cache).stored = each
+    every = [Context(Request(""), e, Knowledge(), world, cache=cache) for e in _terms(world)]
+    rows = [member.model.queries[each].rows for each in by_query]
+
+    def asked(
+        on: Callable[..., None], part: Sequence[int], advance: Advance
+    ) -> list[dict[int, Floats]]:
+        on(every, member, by_query, part, advance)
+        return [each.asked for each in figures]
+
+    for on, sizes in (_fresh, rows), (_later, [sum(rows)] * len(every)):
+        for others in in_parts(partial(asked, on), sizes, next(stages))[1:]:
+            for each, found in zip(figures, others, strict=True):
+                each.learn(found)
+    return _near(by_query, costs, len(member.model.attributes))
+
+
+def _near(by_query: ByQuery, costs: Mapping[Measure, AskedFigures], count: int) -> Near:
+    """The figures that were asked for; where they are many, those of the smaller sets."""
+    every = [
+        (mask, query, row)
+        for query in sorted(by_query)
+        for _, mask, row in sorted(
+            (mask.bit_count(), mask, row) for mask, row in by_query[query].asked.items()
+        )[:SETS]
+    ]
     sets = [mask for mask, _, _ in every]
     priced = sorted({*sets}.union(*(each.asked for each in costs.values())))
     # Set by set: what was counted for one measure serves the other.
@@ -106,32 +165,53 @@ def _near(by_query: Mapping[int, "_Asked"], costs: Mapping[Measure, "_Asked"], c
     )
 
 
-def _later(
-    world: Model, member: Member, cache: Cache, queries: Sequence[int], advance: Advance
+def _fresh(
+    every: Sequence[Context],
+    member: Member,
+    by_query: ByQuery,
+    part: Sequence[int],
+    advance: Advance,
 ) -> None:
-    """Decide for recipients that were asked all these, and hold what the last one carried."""
-    history = tuple((member.first + query, 1.0) for query in sorted(queries))
-    model, concepts, every = member.model, Concepts((world,)), _terms(world)
-    people, held = model.population, [Knowledge(queries=history)] * len(every)
-    for query in passing(queries, [0] * len(queries), advance):
-        at = member.first + query
-        [codes] = people.codes_of(np.array([query % people.rows])).tolist()
+    """Decide on some of the queries for recipients that know nothing, and were asked nothing."""
+    queries = [*by_query]
+    for at in passing(part, [member.model.queries[each].rows for each in queries], advance):
+        for context in every:
+            _decided(context, member.first + queries[at], Knowledge())
+        for pair in _pairs(by_query[queries[at]], len(member.model.attributes)):
+            by_query[queries[at]].get(pair)
+
+
+def _later(
+    every: Sequence[Context],
+    member: Member,
+    by_query: ByQuery,
+    part: Sequence[int],
+    advance: Advance,
+) -> None:
+    """Decide on some terms for recipients that were asked of the largest queries.
+
+    They were asked all of these, and hold what the last answer carried.
+    """
+    queries, world, model = [*by_query][:PLANNED], every[0].model, member.model
+    nothing = Knowledge(queries=tuple((member.first + each, 1.0) for each in sorted(queries)))
+    people, concepts, held = model.population, Concepts((world,)), dict.fromkeys(part, nothing)
+    for at in passing(range(len(queries)), [0] * len(queries), advance):
+        [codes] = people.codes_of(np.array([queries[at] % people.rows])).tolist()
         own = zip(model.attributes, codes, strict=False)  # of attributes of the person
         facts = (model.meanings[each.name, each.values[code]] for each, code in own)
         values = dict(filter(None, (concepts.code(each, world) for each in facts)))
-        for place, terms in enumerate(every):
-            decision = _decided(world, at, cache, terms, Knowledge(queries=history))
-            if held[place].codes:
-                _decided(world, at, cache, terms, held[place])
+        for place, before in held.items():
+            decided = partial(_decided, every[place], member.first + queries[at])
+            decision = decided(nothing)
+            if before.codes:
+                decided(before)
             sent = {name: values[name] for name in decision.disclosed if name in values}
-            held[place] = replace(Knowledge().with_facts(sent), queries=history)
+            held[place] = nothing.with_facts(sent)
 
 
-def _decided(
-    world: Model, query: int, cache: Cache, terms: Terms, knowledge: Knowledge
-) -> Decision:
-    request, reading = Request(world.queries[query].text), Interpretation.exact(query)
-    context = Context(request, terms, knowledge, world, reading=reading, cache=cache)
+def _decided(context: Context, query: int, knowledge: Knowledge) -> Decision:
+    request, reading = Request(context.model.queries[query].text), Interpretation.exact(query)
+    context = replace(context, request=request, knowledge=knowledge, reading=reading)
     return decide(context, brief=True)
 
 
@@ -154,29 +234,3 @@ def _terms(model: Model) -> tuple[Terms, ...]:
     rules = (read_policy(f'preset = "{name}"', name, preset) for name in PRESETS)
     rulings = (rulebook(each, model, ()).match(ANY_HOST, "", ANY_DAY) for each in rules)
     return (Terms(), Terms(mode="planned"), *(terms_under(each, model) for each in rulings))
-
-
-class _Asked(dict[int, Floats]):
-    """Rows of figures; those that are not stored are computed when they are asked for."""
-
-    def __init__(
-        self, stored: Rows, count: int, extensions: Callable[[int, Sequence[int]], Sequence[float]]
-    ) -> None:
-        super().__init__(stored)
-        self._count, self._extensions = count, extensions
-        self.asked: dict[int, Floats] = {}
-        """Those that were computed."""
-
-    def get(self, mask: int, default: object = None) -> Floats:
-        """The figure of A u {V} for each V, that of A for those in A."""
-        del default
-        return self[mask]
-
-    def __missing__(self, mask: int) -> Floats:
-        [inside] = mask_arrays([mask], self._count)
-        outside, last = np.flatnonzero(~inside).tolist(), mask.bit_length() - 1
-        row = self[mask] = self.asked[mask] = np.zeros(self._count)
-        row[outside] = self._extensions(mask, outside)
-        if mask:
-            row[inside] = self._extensions(mask & ~(1 << last), [last])[0]
-        return row

@@ -184,21 +184,23 @@ class LeaveOneUserOut(Utility):
             values[each] if each in values else self.value(mask | 1 << each) for each in attributes
         ]
 
-    def deviations(self) -> Floats:
-        """How much the scores of rows vary when an attribute alone divides them.
+    def deviations(self, shrinkages: Sequence[float]) -> Floats:
+        """How much the scores of rows vary, by shrinkage, when an attribute alone divides them.
 
-        float64, one per attribute, bits: the standard error of U times the square root of the rows.
-        A user's rows vary together. Every user counts in about SCORED rows, of more every k-th.
+        float64, shape (shrinkages, attributes), bits: the standard error of U times the square root
+        of the rows. A user's rows vary together. Every user counts in about SCORED rows, of more
+        every k-th.
         """
-        users = self._rows.user
+        users, persons, errors = self._rows.user, self._rows.persons, list[float]()
         some = np.flatnonzero(users % (1 + len(users) // SCORED) == 0)
-        errors = []
+        every = cache(lambda request: [Scoring(self._layout(request), e) for e in shrinkages])
         for each in range(len(self._columns.codes)):
-            scoring = self._scoring(1 << each)
-            scores = scoring.scores(scoring.layout.alone(each, some))
-            of_users = np.bincount(users[some], scores - scores.mean())
-            errors.append(np.sqrt((of_users**2).sum() / len(some)))
-        return np.array(errors, dtype=np.float64)
+            scorings = every(1 << each >> persons << persons)
+            counts = scorings[0].layout.alone(each, some)
+            for scores in (scoring.scores(counts) for scoring in scorings):
+                of_users = np.bincount(users[some], scores - scores.mean())
+                errors.append(np.sqrt((of_users**2).sum() / len(some)))
+        return np.array(errors, dtype=np.float64).reshape(-1, len(shrinkages)).T
 
     def potentials(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """For each V in ``attributes`` a bound, in bits, on U of every set with A u {V}."""

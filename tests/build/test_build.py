@@ -1,8 +1,9 @@
 """A model of tables: whole, writable, saying with what it was built and not who they were."""
 
 import math
+import os
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent.build import precomputed
+from agent.build import fitting, precomputed
 from agent.build.build import model_of
 from agent.build.fitting import SHRINKAGES
 from agent.build.observe import observe
@@ -275,7 +276,7 @@ def test_what_decisions_look_at_is_stored(monkeypatch: pytest.MonkeyPatch) -> No
     stages, cache = defaultdict[str, list[float]](list), Cache()
     near = precomputed.precomputed(model, lambda what, share: stages[what].append(share))
     assert near is not None
-    assert [*stages] == [precomputed.STAGE.format(each + 1, 8) for each in range(8)]
+    assert [*stages] == [precomputed.STAGE.format(each + 1, 4) for each in range(4)]
     assert all(each == sorted(each) and (each[0], each[-1]) == (0, 1) for each in stages.values())
     for query in range(len(model.queries)):
         utility = uses_of(query, model, cache).utility()
@@ -284,6 +285,13 @@ def test_what_decisions_look_at_is_stored(monkeypatch: pytest.MonkeyPatch) -> No
         for mask, row in stored.items():
             computed = [utility.value(mask | 1 << each) for each in range(4)]
             assert row == pytest.approx(computed, abs=1e-12)
+    monkeypatch.setattr(fitting, "MUCH", 0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    by_several = precomputed.precomputed(model)
+    assert by_several is not None
+    assert all(
+        np.array_equal(*each) for each in zip(astuple(near), astuple(by_several), strict=True)
+    )
 
 
 SOME = 16  # of the sets

@@ -1,5 +1,11 @@
 """Beta, prices and validation: what a model of one half promises, and what the other half gets."""
 
+import os
+import signal
+import subprocess
+import sys
+from multiprocessing import active_children
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,8 +13,19 @@ from hypothesis import strategies as st
 
 from agent.build import fitting
 from agent.build.canonical import Observed
-from agent.build.fitting import SHRINKAGES, HalfTrial, figures, fit, mean, validate
+from agent.build.fitting import (
+    SHRINKAGES,
+    Advance,
+    HalfTrial,
+    each_of,
+    figures,
+    fit,
+    in_parts,
+    mean,
+    validate,
+)
 from agent.build.observe import Observations
+from agent.errors import BuildError
 from agent.model.attributes import Attribute
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits
@@ -173,3 +190,67 @@ def test_a_tie_goes_to_the_beta_that_believes_the_least() -> None:
     assert fit(NOTHING_TOLD, crowd, "louo", None).shrinkage == max(SHRINKAGES)
     fitted = fit(NOTHING_TOLD, crowd, "plugin", 0.0)
     assert (fitted.shrinkage, fitted.utility.value(1)) == (0.0, 0.0)
+
+
+@pytest.fixture
+def _three_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "MUCH", 0)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+
+
+@pytest.mark.usefixtures("_three_processes")
+def test_the_work_is_done_in_several_processes() -> None:
+    """Each item once, by about as many rows in each; this process alone says how far it is."""
+    rows, told = [1, 9, 5, 5, 3, 2, 8, 1], list[float]()
+    done = each_of([*range(8)], lambda item: (item, os.getpid()), rows, told.append)
+    assert [item for item, _ in done] == [*range(8)]
+    by_process = {pid: sum(rows[at] for at, own in done if own == pid) for _, pid in done}
+    assert len(by_process) == 3
+    assert os.getpid() in by_process
+    assert max(by_process.values()) - min(by_process.values()) <= max(rows)
+    assert told == sorted(told)
+    assert (told[0], told[-1], len(told)) == (0.0, 1.0, 1 + sum(e == os.getpid() for _, e in done))
+    assert active_children() == []
+
+
+@pytest.mark.usefixtures("_three_processes")
+def test_whoever_ends_one_of_them_is_told() -> None:
+    here = os.getpid()
+
+    def work(_part: object, _advance: Advance) -> None:
+        if os.getpid() != here:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with pytest.raises(BuildError, match="a process that did a part of the work was ended"):
+        in_parts(work, [1, 1, 1], lambda _: None)
+    assert active_children() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_no_process_stays_when_the_first_is_ended(number: int) -> None:
+    """Neither by Ctrl-C, which comes to all of them, nor by what leaves no time to say so."""
+    script = """
+import os, time
+from agent.build import fitting
+fitting.MUCH, os.sched_getaffinity = 0, lambda _: {0, 1}
+
+def work(item):
+    os.write(1, b"%d\\n" % os.getpid())
+    time.sleep(0.1)
+
+fitting.each_of(range(1000), work, [1] * 1000, lambda _: None)
+"""
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert len({running.stdout.readline() for _ in range(6)}) == 2
+        (os.kill if number == signal.SIGKILL else os.killpg)(running.pid, number)
+        running.stdout.read()  # until the last of them is gone
+        told = running.stderr.read()
+    assert told.count("Traceback") == (number == signal.SIGINT)
