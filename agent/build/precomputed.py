@@ -73,6 +73,8 @@ class AskedFigures(dict[int, Floats]):
 
 
 ByQuery = Mapping[int, AskedFigures]
+Trial = tuple[Sequence[Context], Member, ByQuery]
+"""Under which terms one member of a world is asked, and the figures of its queries."""
 
 
 def precomputed(
@@ -127,12 +129,13 @@ def _tried(
     for query, each in by_query.items():
         uses_of(query, member.model, cache).stored = each
     every = [Context(Request(""), e, Knowledge(), world, cache=cache) for e in _terms(world)]
+    trial = every, member, by_query
     rows = [member.model.queries[each].rows for each in by_query]
 
     def asked(
-        on: Callable[..., None], part: Sequence[int], advance: Advance
+        on: Callable[[Trial, Sequence[int], Advance], None], part: Sequence[int], advance: Advance
     ) -> list[dict[int, Floats]]:
-        on(every, member, by_query, part, advance)
+        on(trial, part, advance)
         return [each.asked for each in figures]
 
     for on, sizes in (_fresh, rows), (_later, [sum(rows)] * len(every)):
@@ -165,14 +168,9 @@ def _near(by_query: ByQuery, costs: Mapping[Measure, AskedFigures], count: int) 
     )
 
 
-def _fresh(
-    every: Sequence[Context],
-    member: Member,
-    by_query: ByQuery,
-    part: Sequence[int],
-    advance: Advance,
-) -> None:
+def _fresh(trial: Trial, part: Sequence[int], advance: Advance) -> None:
     """Decide on some of the queries for recipients that know nothing, and were asked nothing."""
+    every, member, by_query = trial
     queries = [*by_query]
     for at in passing(part, [member.model.queries[each].rows for each in queries], advance):
         for context in every:
@@ -181,17 +179,12 @@ def _fresh(
             by_query[queries[at]].get(pair)
 
 
-def _later(
-    every: Sequence[Context],
-    member: Member,
-    by_query: ByQuery,
-    part: Sequence[int],
-    advance: Advance,
-) -> None:
+def _later(trial: Trial, part: Sequence[int], advance: Advance) -> None:
     """Decide on some terms for recipients that were asked of the largest queries.
 
     They were asked all of these, and hold what the last answer carried.
     """
+    every, member, by_query = trial
     queries, world, model = [*by_query][:PLANNED], every[0].model, member.model
     nothing = Knowledge(queries=tuple((member.first + each, 1.0) for each in sorted(queries)))
     people, concepts, held = model.population, Concepts((world,)), dict.fromkeys(part, nothing)

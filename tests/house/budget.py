@@ -37,7 +37,7 @@ class Size(NamedTuple):
 BUDGETS = {
     "agent": Size(432, 4),  # __init__, errors, files, paths
     "agent/assistants": Size(504, 4),
-    "agent/build": Size(2_995, 20),
+    "agent/build": Size(2_988, 20),
     "agent/cli": Size(4_284, 31),
     "agent/daemon": Size(5_452, 33),
     "agent/decision": Size(1_968, 12),
@@ -51,7 +51,7 @@ BUDGETS = {
     "agent/words": Size(948, 7),
     "policy": Size(2_327, 13),
 }
-PRODUCT = Size(32_487, 224)  # less than the rooms together: not every room can be at its own
+PRODUCT = Size(32_480, 224)  # less than the rooms together: not every room can be at its own
 OTHERS = {
     "the extension": Size(2_200, 23),
     "examples": Size(1_960, 38),
