@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain, repeat
-from multiprocessing import current_process, get_context
+from multiprocessing import current_process, get_context, parent_process
 from multiprocessing.connection import Connection
+from threading import Thread
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from agent.build.canonical import Observed
 from agent.build.observe import Observations, in_half_a
-from agent.errors import BuildError
+from agent.errors import BuildError, ReticentError
 from agent.model.model import Figure
 from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.counts import heldout_bits
@@ -171,7 +172,7 @@ def validate(
 def each_of(
     items: Sequence[T], work: Callable[[T], R], rows: Sequence[int], advance: Advance
 ) -> list[R]:
-    """What work makes of each item, in their order; parameters as those of `in_parts`."""
+    """What work makes of each item, in their order; ``rows``, ``advance`` as in `in_parts`."""
 
     def some(part: Sequence[int], advance: Advance) -> dict[int, R]:
         return {at: work(items[at]) for at in passing(part, rows, advance)}
@@ -187,7 +188,8 @@ def in_parts(
 
     ``work`` gets the positions of items, and what to call with the share of them that is done;
     ``rows``: of each item, with which its time grows: where they are few, there is one part.
-    ``advance`` hears of this process alone. BuildError if another one is ended from outside.
+    ``advance`` is called for the part of this process. What no process can be started for is done
+    here. BuildError if one of them is killed, or raises anything but a ReticentError itself.
     """
     count, order = 1, np.argsort(np.negative(rows), kind="stable")
     # Elsewhere a fork is not safe, and a daemonic process may start no other.
@@ -196,31 +198,53 @@ def in_parts(
         count = min(len(os.sched_getaffinity(0)), PROCESSES, len(rows))
     first, *others = (sorted(order[lane::count].tolist()) for lane in range(count))
     with ExitStack() as stack:
-        results = [stack.enter_context(_helper(partial(work, each))) for each in others]
-        try:
-            return [work(first, advance), *(each.recv() for each in results)]
-        except EOFError as error:
-            hint = "close other programs, or build where there is more memory"
-            raise BuildError("a process that did a part of the work was ended", hint) from error
+        arriving = [stack.enter_context(_helper(partial(work, each))) for each in others]
+        done = [work(first, advance)]
+        for part, results in zip(others, arriving, strict=True):
+            try:
+                result = work(part, advance) if results is None else results.recv()
+            except EOFError as error:
+                hint = "close other programs, or build where there is more memory"
+                raise BuildError("a process that did a part of the work ended", hint) from error
+            if isinstance(result, ReticentError):
+                raise result
+            done.append(result)
+        return done
 
 
 @contextmanager
-def _helper(work: Callable[[Advance], object]) -> Iterator[Connection]:
-    """Start a copy of this process that works, and yield where its result will arrive."""
-    fork, parent = get_context("fork"), os.getpid()
+def _helper(work: Callable[[Advance], object]) -> Iterator[Connection | None]:
+    """Start a copy of this process that works, and yield where its result will arrive.
 
-    def go_on(_share: float) -> None:
-        if os.getppid() != parent:
+    It ends with this process. None where it cannot be started.
+    """
+    fork = get_context("fork")
+
+    def stay() -> None:
+        if parent := parent_process():
+            parent.join()
             os._exit(1)
 
     def copy() -> None:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever waits for it ends it
         gc.freeze()  # what it has from there, an engine for one, is not its to close
-        results.send(work(go_on))
+        Thread(target=stay, daemon=True).start()
+        try:
+            results.send(work(lambda _share: None))
+        except ReticentError as error:
+            results.send(error)
 
-    arriving, results = fork.Pipe(duplex=False)
-    process = fork.Process(target=copy, daemon=True)
-    process.start()
+    try:
+        arriving, results = fork.Pipe(duplex=False)
+        process = fork.Process(target=copy, daemon=True)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            process.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    except OSError:
+        yield None
+        return
     results.close()
     try:
         yield arriving

@@ -310,7 +310,8 @@ def _clean(table: ibis.Table, names: Sequence[str]) -> ibis.Table:
         # Engines differ in what they normalise, and in which spaces they know.
         cleaned = _mapped(odd_texts.to_pyarrow(), lambda text: normalize("NFC", text).strip())
         cleaned = ibis.memtable(cleaned)
-        joined = table.left_join(cleaned, table[name] == cleaned.known_text)
+        # Columns may have any name of an attribute.
+        joined = table.left_join(cleaned, table[name] == cleaned.known_text, rname="{name} cleaned")
         neat = cleaned.known_text.isnull().ifelse(table[name], cleaned.meant.nullif(""))
         table = joined.mutate(**{name: neat}).select(table.columns)
     return table

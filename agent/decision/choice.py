@@ -250,7 +250,7 @@ def utility_of(
         shares = {each.query: each.probability for each in parts}
         helping = filled.parts([*shares], judged, later=True) if later else filled.carried
         some = filled if helping.any() else EMPTY
-        helpful = judged.helpful(reading, model) if filtered else None
+        helpful = judged.helpful(reading) if filtered else None
         coverage = once(lambda: some.coverage(shares, judged, helpful, later=later))
         key = utility_of, filtered, some, later and bool(some.facts), *parts
         planner = partial(QueryPlanner, coverage, count, least=LEAST, quick=True)

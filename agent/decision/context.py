@@ -253,8 +253,7 @@ def limits_under(values: Mapping[str, Any], model: Model) -> Limits:
     limits = Limits(**{key: values[key] for key in values.keys() & LIMITS})
     if model.population.weights is None or "people" not in values:
         return limits
-    violations = min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
-    people = values["people"]
+    people, violations = values["people"], min(FEW_PEOPLE, values.get("violations", FEW_PEOPLE))
     return replace(limits, k=max(people, limits.k or 1), people=people, violations=violations)
 
 
@@ -372,8 +371,7 @@ def prepare(context: Context) -> Prepared:
     filled, ruled = context.filled, dict(terms.facts)
     forced = filled.ruled("always", mask_of(terms.always, model), ruled) & open_
     asks = filled.ruled("ask", mask_of(terms.ask, model), ruled)
-    settled = anonymity_set.disclosed & ~mask_of(terms.changed, model)
-    waiting = asks & open_ & ~forced & ~settled
+    waiting = asks & open_ & ~(forced | anonymity_set.disclosed & ~mask_of(terms.changed, model))
     own_bits = {model.index(name): each for name, each in terms.sensitivity}
     bits = {**dict(enumerate(model.sensitivities)), **filled.prices, **own_bits}
     weekly, daily = limits.new_facts_per_week, limits.new_facts_per_day
@@ -421,10 +419,12 @@ def barred_of(context: Context) -> dict[Reason, int]:
     reading, judged = context.meaning, context.cache.judgements(model)
     query = -1 if reading.query is None and filled.carries else reading.query
     if terms.mode != "standing" and query is not None:
-        helpful = judged.helpful(NOTHING if reading.query is None else reading, model)
+        helpful = judged.helpful(NOTHING if reading.query is None else reading)
         helpful[[*filled.facts]] = filled.carried
-        some = union(np.flatnonzero(helpful).tolist())
-        barred[HARDLY] = every & ~(some | mask_of(terms.always, model))
+        if model.members and query >= len(judged.bits):  # all that its own model knows of
+            helpful[[*model.owners[query][0].places]] = True
+        always = filled.ruled("always", mask_of(terms.always, model), dict(terms.facts))
+        barred[HARDLY] = every & ~(union(np.flatnonzero(helpful).tolist()) | always)
     if context.stopped:  # a changed value is told anew
         held = context.knowledge.names - terms.changed if terms.memory == "remembers" else ()
         barred["you would stand out"] = every & ~mask_of(held, model)

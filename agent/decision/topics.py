@@ -86,16 +86,12 @@ class Judgements:
         helpful = self.likely >= self.least if filtered else None
         return self.coverage(dict(enumerate(self.weights.tolist())), helpful)
 
-    def helpful(self, reading: Interpretation, model: Model) -> NDArray[np.bool_]:
+    def helpful(self, reading: Interpretation) -> NDArray[np.bool_]:
         """Whether a text may carry each attribute, bool, shape (n,): the static filter.
 
-        It depends on the text and the model alone: on the topics among what the text may mean. With
-        a query of a member that was built from what people asked, all that this member knows of.
+        It depends on the text and the model alone: on the topics among what the text may mean.
         """
-        helpful, accepted = self.probable(reading) >= self.least, reading.accepted
-        for query in (e.query for e in accepted if model.members and e.query >= len(self.bits)):
-            helpful[[*model.owners[query][0].places]] = True
-        return helpful
+        return self.probable(reading) >= self.least
 
     def probable(self, reading: Interpretation) -> Floats:
         """How likely each attribute makes the answer clearly better, float64, shape (n,)."""

@@ -4,7 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from multiprocessing import active_children
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -221,24 +223,47 @@ def test_whoever_ends_one_of_them_is_told() -> None:
         if os.getpid() != here:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with pytest.raises(BuildError, match="a process that did a part of the work was ended"):
+    with pytest.raises(BuildError, match="a process that did a part of the work ended"):
         in_parts(work, [1, 1, 1], lambda _: None)
     assert active_children() == []
 
 
+@pytest.mark.usefixtures("_three_processes")
+@pytest.mark.parametrize("wrong", range(3))
+def test_an_error_is_the_same_wherever_it_is_met(wrong: int) -> None:
+    def work(item: int) -> None:
+        if item == wrong:
+            raise BuildError("no such item", "take another")
+
+    with pytest.raises(BuildError, match="no such item"):
+        each_of(range(3), work, [1] * 3, lambda _: None)
+    assert active_children() == []
+
+
+@pytest.mark.usefixtures("_three_processes")
+def test_what_no_process_can_be_started_for_is_done_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fork", Mock(side_effect=BlockingIOError))
+    done = each_of([*range(8)], lambda item: (item, os.getpid()), [1] * 8, lambda _: None)
+    assert done == [(item, os.getpid()) for item in range(8)]
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_no_process_stays_when_the_first_is_ended(number: int) -> None:
-    """Neither by Ctrl-C, which comes to all of them, nor by what leaves no time to say so."""
+    """Neither by Ctrl-C, which comes to all of them, nor by what leaves no time to say so.
+
+    The others have done their part by then, and wait until somebody takes it.
+    """
     script = """
 import os, time
 from agent.build import fitting
-fitting.MUCH, os.sched_getaffinity = 0, lambda _: {0, 1}
+fitting.MUCH, os.sched_getaffinity, first = 0, lambda _: {0, 1, 2}, os.getpid()
 
 def work(item):
     os.write(1, b"%d\\n" % os.getpid())
-    time.sleep(0.1)
+    time.sleep(600 * (os.getpid() == first))
+    return bytes(1_000_000)
 
-fitting.each_of(range(1000), work, [1] * 1000, lambda _: None)
+fitting.each_of(range(6), work, [1] * 6, lambda _: None)
 """
     with subprocess.Popen(
         [sys.executable, "-c", script],
@@ -249,7 +274,8 @@ fitting.each_of(range(1000), work, [1] * 1000, lambda _: None)
     ) as running:
         assert running.stdout is not None
         assert running.stderr is not None
-        assert len({running.stdout.readline() for _ in range(6)}) == 2
+        assert len({running.stdout.readline() for _ in range(5)}) == 3
+        time.sleep(0.5)  # which they take to be at it
         (os.kill if number == signal.SIGKILL else os.killpg)(running.pid, number)
         running.stdout.read()  # until the last of them is gone
         told = running.stderr.read()

@@ -19,16 +19,18 @@ from agent.decision.choice import utility_of
 from agent.decision.context import Context, Limits, Terms, rulebook, terms_under
 from agent.decision.decide import decide
 from agent.decision.engine import Engine
-from agent.decision.knowledge import Holdings, knowledge_in
+from agent.decision.knowledge import Holdings, Knowledge, knowledge_in
 from agent.decision.own_facts import OwnFacts, extended, level_of, meaning_of
 from agent.decision.values import Decision, Fact, FactTerms, Request
 from agent.model.reading import LEAST_CHANCE, NOTHING, Candidate, Interpretation
 from agent.model.relevance import SIZE
-from agent.model.world import RARITIES
+from agent.model.world import RARITIES, world_of
 from agent.tradeoff.shares import OWN_SHARES
 from agent.tradeoff.tables import Floats, members
 from policy.read import preset, read
+from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model
+from tests.model.test_world import guest
 from tests.policy.strategies import NO_PRESET
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -356,3 +358,24 @@ def test_an_engine_shares_facts_by_their_ids() -> None:
     never = engine.decide("python today", facts=facts, never=["region"], anonymity_price=0.0)
     asks = engine.decide("python today", facts=facts, ask=["region"], anonymity_price=0.0)
     assert "f1" not in {*never.share, *asks.share}
+
+
+@pytest.mark.parametrize("mode", ["dynamic", "planned"])
+def test_a_query_of_a_built_model_carries_all_that_it_knows_of(mode: Mode) -> None:
+    """In a world of two; a fact of it that has words as well, and own words that always leave.
+
+    What is said of the rest of a person is of no use, and not priced.
+    """
+    world = world_of([judged(made_model(3, people=200, queries=5), 3), guest(4)])
+    own = OwnFacts.of([fact(1, "age", value="age1"), fact(2, "region")], world)
+    model, member = extended(world, own, (), Cache()), world.members[-1]
+    known = {world.attributes[each].name for each in member.places}
+    prices = tuple((each, 0.0) for each in NAMES)
+    terms = Terms(trade_off=0.0, mode=mode, sensitivity=prices, facts=(("f2", "always"),))
+    for held in (Knowledge(), Knowledge(codes=(("job", 1),))):
+        reading = Interpretation.exact(member.first)
+        context = Context(Request("?"), terms, held, model, reading=reading, cache=Cache(), own=own)
+        decision = decide(context)
+        assert {"age", "region_own"} <= {*decision.disclosed} <= known | {"region_own"}
+        for each in decision.outcomes:
+            assert (each.reason == "hardly helps") == (each.name not in known | {"region_own"})

@@ -17,12 +17,10 @@ from agent.decision.values import Decision, Request
 from agent.errors import UsageError
 from agent.model.model import Model
 from agent.model.reading import LEAST_CHANCE, LEAST_TOPIC, Candidate, Interpretation
-from agent.model.world import world_of
 from agent.tradeoff.coverage import Judged
 from agent.tradeoff.tables import members
 from policy.settings import Mode
 from tests.decision.made import NAMES, PERSONS, judged, made_model
-from tests.model.test_world import guest
 
 MODES: tuple[Mode, ...] = ("dynamic", "planned")
 
@@ -155,18 +153,3 @@ def test_rows_that_nobody_sent_are_refused() -> None:
     """Whatever studies rows says in one sentence why it cannot."""
     with pytest.raises(UsageError, match="judged"):
         one_each((1.0, 1.0)).rows(0)
-
-
-def test_a_query_carries_what_its_own_model_knows_of() -> None:
-    """In a world of two: what is said of the rest of a person is of no use, and not priced."""
-    world = world_of([judged(made_model(3, people=200, queries=5), 3), guest(4)])
-    own = {world.attributes[each].name for each in world.members[-1].places}
-    for mode in MODES:
-        terms = Terms(trade_off=0.0, mode=mode, sensitivity=tuple((each, 0.0) for each in NAMES))
-        for known in (Knowledge(), Knowledge(codes=(("age", 1),))):
-            reading = Interpretation.exact(world.members[-1].first)
-            context = Context(Request("?"), terms, known, world, reading=reading, cache=Cache())
-            decision = decide(context)
-            assert {*decision.disclosed} <= own
-            for each in decision.outcomes:
-                assert (each.reason == "hardly helps") == (each.name not in own)

@@ -175,10 +175,7 @@ def test_all_relevant_sends_what_the_model_says_helps() -> None:
     trace = walk(chooser(RELEVANT, model, own=own), model, person)
     for request, mask in zip(person.requests, trace.sent, strict=True):
         reading = Interpretation.exact(request.query)
-        helps, chances = (
-            judged.helpful(reading, model),
-            chances_of(own, request.text, reading, model, ()),
-        )
+        helps, chances = judged.helpful(reading), chances_of(own, request.text, reading, model, ())
         helps[words] |= chances[:, 0] >= judged.least[words]
         assert [*members(mask)] == np.flatnonzero(helps & np.array(person.codes, bool)).tolist()
         sent |= mask

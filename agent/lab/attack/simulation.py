@@ -185,7 +185,7 @@ def chooser(
         def relevant_to(question: PosedRequest, person: Person) -> ChosenSet:
             request = Request(question.text or model.queries[question.query].text)
             context = Context(request, *of_all, cache=cache, own=own)
-            helps, filled = cache.judgements(model).helpful(context.meaning, model), context.filled
+            helps, filled = cache.judgements(model).helpful(context.meaning), context.filled
             helps[[*filled.facts]] |= filled.carried
             some = np.flatnonzero(helps[: model.persons]).tolist()
             return ChosenSet(tuple(at for at in some if person.codes[at] != UNSPECIFIED))
