@@ -102,8 +102,10 @@ def test_a_rule_holds_for_a_fact_whatever_models_call_it(
                 terms[key] = {names[name] for name in terms[key]}
             for key in ("sensitivity", "guards"):
                 terms[key] = {names[name]: weight for name, weight in terms[key]}
-            pairs = [({names[each] for each in some}, bits) for some, bits in terms["together"]]
-            found.append(terms | {"together": pairs})
+            pairs = (
+                (sorted(map(names.__getitem__, some)), bits) for some, bits in terms["together"]
+            )
+            found.append(terms | {"together": sorted(pairs)})
     assert found == found[:1] * 4
 
 
