@@ -428,8 +428,8 @@ def overriding_rules(
         about = ruling.attributes if SETTINGS[key].about == "attribute" else {"": ruling.settings}
         for name, verdicts in about.items():
             guarded = key == "disclose" and value != "never" and may(verdicts) == GUARDED
-            verdict = verdicts["guard" if guarded else key]
-            if guarded or verdict.value != value:
+            verdict = verdicts.get("guard" if guarded else key)  # none where it is for nobody
+            if verdict is not None and (guarded or verdict.value != value):
                 what = key, "guard" if guarded else key, verdict.value, verdict.rule
                 deciding.setdefault(what, []).extend([name] if name else [])
     return [

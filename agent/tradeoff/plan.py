@@ -325,7 +325,8 @@ class _Planning(NamedTuple):
             while stale:
                 gains = self.numbers @ growth.gains[:, some]
                 best, refused = _worthiest(mask, some, gains, floors, self.prices)
-                stale = growth.refresh(1, some) if best < 0 else growth.refresh(len(uses), [best])
+                stale = growth.refresh(len(uses), [best] if best >= 0 else [*members(refused)])
+                stale |= best < 0 and growth.refresh(1, some)
             if best < 0:
                 break
             mask |= 1 << best

@@ -303,3 +303,12 @@ def test_values_are_compared_with_their_types(one: object, other: object) -> Non
     assert same(one, deepcopy(one))
     assert not same(one, other)
     assert same(float("nan"), float("nan"))
+
+
+def test_a_rule_that_is_for_nobody_is_compared_with_none() -> None:
+    """Its recipient is excepted; what no rule sets then, nobody decides."""
+    before = read('preset = "none"\n', "policy.toml", preset)
+    where = amend.RuleScope("shop.example", more={"except": "shop.example"})
+    text = amend.with_settings(before.text, before, where, {"own": "never"})
+    after = read(text, "policy.toml", preset)
+    assert overriding_rules(after, where, {"own": "never"}, known(*NAMES), TODAY) == []

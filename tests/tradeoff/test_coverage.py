@@ -175,7 +175,7 @@ def test_a_paraphrase_adds_nothing(world: Topics, data: st.DataObject) -> None:
         assert more >= unresolved @ world.parts[:, same] - ROUNDING
 
 
-@given(st.floats(0, 3), st.floats(0, 10))
+@given(st.floats(0, 3), st.floats(0, 10, allow_subnormal=False))
 def test_own_words_count_by_what_was_judged(weight: float, total: float) -> None:
     """A fact's weight over the sum of those judged; nothing where nothing was."""
     part = resolved(np.array([[weight]]), np.array([total]))[0, 0]
