@@ -4,8 +4,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from multiprocessing import active_children
+from pathlib import Path
 from unittest.mock import Mock
 
 import numpy as np
@@ -38,6 +38,7 @@ from tests import strategies
 from tests.build import naive
 from tests.build.worlds import CARDS, learnable
 from tests.tradeoff.naive import identifiability, louo
+from tests.waiting import PATIENCE, until
 
 
 def expected(seen: Observations, side: list[bool], shrinkage: float | None) -> HalfTrial | None:
@@ -254,13 +255,14 @@ def test_no_process_stays_when_the_first_is_ended(number: int) -> None:
     The others have done their part by then, and wait until somebody takes it.
     """
     script = """
-import os, time
+import os, signal
 from agent.build import fitting
 fitting.MUCH, os.sched_getaffinity, first = 0, lambda _: {0, 1, 2}, os.getpid()
 
 def work(item):
     os.write(1, b"%d\\n" % os.getpid())
-    time.sleep(600 * (os.getpid() == first))
+    if os.getpid() == first:
+        signal.pause()
     return bytes(1_000_000)
 
 fitting.each_of(range(6), work, [1] * 6, lambda _: None)
@@ -273,10 +275,10 @@ fitting.each_of(range(6), work, [1] * 6, lambda _: None)
         start_new_session=True,
     ) as running:
         assert running.stdout is not None
-        assert running.stderr is not None
-        assert len({running.stdout.readline() for _ in range(5)}) == 3
-        time.sleep(0.5)  # which they take to be at it
+        others = {int(running.stdout.readline()) for _ in range(5)} - {running.pid}
+        assert len(others) == 2
+        states = [Path(f"/proc/{each}/status") for each in others]
+        until(lambda: not any("State:\tR" in each.read_text() for each in states))
         (os.kill if number == signal.SIGKILL else os.killpg)(running.pid, number)
-        running.stdout.read()  # until the last of them is gone
-        told = running.stderr.read()
+        _, told = running.communicate(timeout=PATIENCE)  # until the last of them is gone
     assert told.count("Traceback") == (number == signal.SIGINT)
