@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff import grouping
-from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
+from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members, stable_order
 
-BATCH = 1 << 13  # cells, times attributes, counted in one go: what a cache holds
+BATCH = 1 << 14  # cells, times attributes, counted in one go: what a cache holds
 BYTE = 255  # codes of several attributes together are bytes
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
+ALONE = np.zeros(1, dtype=np.intp)  # the first value of a single one
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,11 +78,12 @@ class Cells(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Rows counted by cell and by value of other attributes; an entry for each that has any.
+    """Rows counted by value of other attributes and by cell.
 
-    One per entry, whole numbers in float64 for the arithmetic that follows: ``rows`` of the
-    cell with that value; ``pair``, those of its pair, c(g,x); ``group``, those of its group,
-    c(g). ``kind``: intp, one per entry. ``first``: intp, the first entry of each attribute.
+    Whole numbers in float64 for the arithmetic that follows, shape (values, cells), or (cells,) for
+    a single value: ``rows`` of the cell with that value, which may be 0; ``pair``, those of its
+    pair, c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one per cell. ``first``:
+    intp, the first value of each attribute.
     """
 
     rows: Floats
@@ -93,24 +95,16 @@ class Counts(NamedTuple):
 
 def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
     """Count the rows for every value of each of several attributes, one after the other."""
-    table = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
-    used, (values, size) = table != 0, table.shape
-    entries = np.count_nonzero(used, axis=1)  # of each value
-    value, entry = np.arange(values), np.flatnonzero(used)
-    cell = entry - np.repeat(value * size, entries)
-    pair = cells.pair.take(cell) + np.repeat(value * len(cells.pairs), entries)
-    rows = table.ravel().take(entry)
-    pairs = grouping.mass_of(pair, rows, values * len(cells.pairs))
-    groups = np.add.reduceat(pairs.reshape(values, -1), cells.groups, axis=1)
-    group_of_pair = groups.take(cells.group[cells.pairs], axis=1).ravel()
-    first_value = np.cumsum([0, *(column.card for column in columns[:-1])])
-    return Counts(
-        rows,
-        pairs.take(pair),
-        group_of_pair.take(pair),
-        cells.kind.take(cell),
-        (np.cumsum(entries) - entries)[first_value],
-    )
+    rows = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
+    first = np.cumsum([0, *(column.card for column in columns[:-1])])
+    return _summed(cells, rows, first)
+
+
+def _summed(cells: Cells, rows: Floats, first: Indexes = ALONE) -> Counts:
+    pairs = np.add.reduceat(rows, cells.pairs, axis=-1)
+    groups = np.add.reduceat(pairs, cells.groups, axis=-1)
+    each = pairs.take(cells.pair, axis=-1), groups.take(cells.group, axis=-1)
+    return Counts(rows, *each, cells.kind, first)
 
 
 def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
@@ -120,7 +114,7 @@ def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
     used = np.flatnonzero(np.bincount(combined, minlength=size * column.card))
     value, cell = np.divmod(used, size)
     group = cells.group[cell] * column.card + value
-    order = grouping.stable_order(group)
+    order = stable_order(group)
     number = np.empty(size * column.card, dtype=np.intp)
     number[used[order]] = np.arange(len(used))
     kind = cells.kind[cell[order]]
@@ -151,7 +145,7 @@ class Layout:
         self.prior = (others + 0.5) / (len(rows.intent) - kinds.own_total + rows.intents / 2)
         each, intent = np.arange(len(kinds.intent)), kinds.intent
         undivided = _sorted_cells(kinds.of_row, each, intent, np.zeros_like(intent))
-        self.divisions = grouping.Divisions(undivided, self._divide, CELLS_KEPT)
+        self.divisions = grouping.Divisions(undivided, self._divide, CELLS_KEPT, self._merge)
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
@@ -167,25 +161,34 @@ class Layout:
         of_pair, of_group = (
             np.bincount(each)[each[some]].astype(np.float64) for each in (pair, codes)
         )
-        first = np.zeros(1, dtype=np.intp)
-        return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], first)
+        return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], ALONE)
 
     def by(self, mask: int) -> Counts:
-        """The counts by a set: from a division that lacks one attribute, or else from the rows."""
-        cells, rest = self.divisions.nearest(mask)
-        if rest and not rest & (rest - 1):
+        """The counts by a set: from a division by one attribute more or less, or from the rows."""
+        kinds, (cells, rest) = self.kinds, self.divisions.nearest(mask)
+        if self.divisions.finer(mask):
+            cells = self.divisions[mask]
+            rows = np.bincount(cells.row)
+        elif rest and not rest & (rest - 1):
             return count(cells, [self._columns.column(rest.bit_length() - 1)])
-        kinds, everything = self.kinds, grouping.Grouping(np.zeros_like(self.kinds.of_row))
-        of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
-        finest = grouping.refine(everything, [*self._columns.of(mask), of_kind])
-        keys, rows = np.unique(finest.labels, return_counts=True)
-        group, kind = np.divmod(keys, len(kinds.intent))
-        cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
-        pairs = np.add.reduceat(rows.astype(np.float64), cells.pairs)
-        groups, first = np.add.reduceat(pairs, cells.groups), np.zeros(1, dtype=np.intp)
-        return Counts(
-            rows.astype(np.float64), pairs.take(cells.pair), groups.take(cells.group), kind, first
-        )
+        else:
+            everything = grouping.Grouping(np.zeros_like(kinds.of_row))
+            of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
+            finest = grouping.refine(everything, [*self._columns.of(mask), of_kind])
+            keys, rows = np.unique(finest.labels, return_counts=True)
+            group, kind = np.divmod(keys, len(kinds.intent))
+            cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
+        return _summed(cells, rows.astype(np.float64))
+
+    def _merge(self, finer: Cells, mask: int) -> Cells:
+        """Divide by fewer attributes."""
+        example = grouping.last_of_each(finer.group[finer.row], len(finer.groups))
+        label, labels = grouping.divide(len(example), self._columns.of(mask, example))
+        intent = self.kinds.intent
+        cells = label[finer.group] * len(intent) + finer.kind
+        number, used = grouping.number(cells, labels * len(intent))
+        group, kind = np.divmod(used, len(intent))
+        return _sorted_cells(number[finer.row], kind, intent[kind], group)
 
     def _divide(self, parent: Cells, attributes: int) -> Cells:
         """Divide by more attributes, as many in one go as there are rows for."""

@@ -9,7 +9,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members
+from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members, stable_order
 
 SPARSE = 12  # beyond this many times their number, keys are quicker to sort
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, so that no bit of a key is lost
@@ -26,8 +26,11 @@ def number(keys: Indexes, size: int) -> tuple[Indexes, Indexes]:
     The number of each item's key, and the keys in use.
     """
     if size > SPARSE * len(keys) + SPARSE:
-        used, numbers = np.unique(keys, return_inverse=True)
-        return numbers, used
+        order, numbers = stable_order(keys), np.empty(len(keys), dtype=np.intp)
+        ordered = keys[order]
+        first = np.diff(ordered, prepend=-1) != 0
+        numbers[order] = np.cumsum(first) - 1
+        return numbers, ordered[first]
     present = np.zeros(size, dtype=bool)
     present[keys] = True
     used, numbers = np.flatnonzero(present), np.empty(size, dtype=np.intp)
@@ -39,12 +42,6 @@ def multiplicity(keys: Indexes, size: int) -> Indexes:
     """For each item, how many items have its key; arguments as for `number`."""
     numbers, _ = number(keys, size)
     return np.bincount(numbers)[numbers]
-
-
-def stable_order(numbers: Indexes) -> Indexes:
-    """The stable ascending order; NumPy sorts 16-bit integers in linear time."""
-    small = numbers.max(initial=0) <= np.iinfo(np.uint16).max
-    return np.argsort(numbers.astype(np.uint16) if small else numbers, kind="stable")
 
 
 def ordered_sum(terms: Floats) -> float:
@@ -128,9 +125,11 @@ def peaks(
     places in the order of labels.
     """
     order = order[stable_order(labels[order])]
-    group = np.diff(labels[order].astype(np.intp), prepend=-1) != 0
-    starts = np.flatnonzero(group | (np.diff(numbers[order].astype(np.intp), prepend=-1) != 0))
-    groups = np.flatnonzero(group[starts])
+    labels, numbers = labels[order], numbers[order]
+    new = np.ones((2, len(order)), dtype=bool)  # groups, and numbers
+    new[:, 1:] = labels[1:] != labels[:-1], numbers[1:] != numbers[:-1]
+    starts = np.flatnonzero(new.any(axis=0))
+    groups = np.flatnonzero(new[0, starts])
 
     def summed(chances: Floats) -> Floats:
         largest: Floats = np.maximum.reduceat(chances[order], starts)
@@ -185,10 +184,17 @@ class Divisions(Generic[Division]):
     """
 
     def __init__(
-        self, start: Division, divide: Callable[[Division, int], Division], limit: int
+        self,
+        start: Division,
+        divide: Callable[[Division, int], Division],
+        limit: int,
+        merge: Callable[[Division, int], Division] | None = None,
     ) -> None:
-        """Begin with the undivided table; ``divide`` refines by a set of more attributes."""
-        self._start, self._divide, self._limit = start, divide, limit
+        """Begin with the undivided table; ``divide`` refines by a set of more attributes.
+
+        ``merge``: makes the division by a set of one that is finer, sooner than by dividing.
+        """
+        self._start, self._divide, self._limit, self._merge = start, divide, limit, merge
         self._recent: OrderedDict[int, Division] = OrderedDict()
 
     def __getitem__(self, mask: int) -> Division:
@@ -197,10 +203,20 @@ class Divisions(Generic[Division]):
             self._recent.move_to_end(mask)
         elif mask:
             start, rest = self.nearest(mask)
-            self._recent[mask] = self._divide(start, rest)
+            if self._merge and (finer := self.finer(mask)):
+                self._recent[mask] = self._merge(finer, mask)
+            else:
+                self._recent[mask] = self._divide(start, rest)
             if len(self._recent) > self._limit:
                 self._recent.popitem(last=False)
         return self._recent[mask] if mask else self._start
+
+    def finer(self, mask: int) -> Division | None:
+        """A division remembered by a set of one more attribute, if any is."""
+        sets = (
+            each for each in self._recent if not mask & ~each and (each ^ mask).bit_count() == 1
+        )
+        return self._recent.get(next(sets, 0))
 
     def nearest(self, mask: int) -> tuple[Division, int]:
         """The finest division remembered by a subset of ``mask``, and the rest of the mask."""

@@ -194,6 +194,10 @@ class LocalSearch:
         """False only where A with any of ``options`` has at most this value for certain."""
         return self.function.above(self.base | mask, options) > level + self.ground
 
+    def hope(self, options: int) -> float:
+        """F of the present set and all that moving any of ``options`` in adds to it, alone."""
+        return self.level + float(np.maximum(self.moves(options).gains, 0.0).sum())
+
     @property
     def limited(self) -> bool:
         """Whether a limit has kept anything out so far."""

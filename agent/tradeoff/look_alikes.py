@@ -185,9 +185,8 @@ class LookAlikes:
                 sizes, people = np.array([rows]), np.array([people.sum()])
             else:
                 sizes, people = np.bincount(labels, number, groups), mass_of(labels, people, groups)
-            last = np.zeros(len(labels), dtype=bool)
-            last[last_of_each(labels, groups)[sizes > 0]] = True
-            sample, used = np.flatnonzero(last), labels[last]
+            sample = np.sort(last_of_each(labels, groups)[sizes > 0])
+            used = labels[sample]
             sample = sample if items is None else items[sample]
             own = sample, sizes[used].astype(np.float64, copy=False), people[used]
             if items is None and len(sample) <= few:
@@ -217,7 +216,10 @@ class LookAlikes:
         """
         people, (labels, _) = self._population, self.columns.classes(persons)
         at = np.searchsorted(np.sort(labels[self._classes(persons)[0]]), labels[example])
-        place = np.full(people.rows, -1)
-        place[self.rows] = np.arange(len(self.rows))
-        orders = ((block, place[people.in_order(block)]) for block in blocks)
-        return [peaks(labels, people.behind[b][self.rows], o[o >= 0], at) for b, o in orders]
+        numbers = [people.behind[each][self.rows] for each in blocks]
+        orders = [people.orders[each] for each in blocks]
+        if len(self.rows) < people.rows:
+            place = np.full(people.rows, -1)
+            place[self.rows] = np.arange(len(self.rows))
+            orders = [places[places >= 0] for places in (place[each] for each in orders)]
+        return [peaks(labels, *each, at) for each in zip(numbers, orders, strict=True)]

@@ -15,9 +15,9 @@ import numpy as np
 
 from agent.errors import UsageError
 from agent.tradeoff.agreement import Spread
-from agent.tradeoff.grouping import Columns, divide, ordered_sum, plogp, stable_order
+from agent.tradeoff.grouping import Columns, divide, ordered_sum, plogp
 from agent.tradeoff.shares import BINS
-from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes, Population, members
+from agent.tradeoff.tables import VALUES_KEPT, Floats, Indexes, Population, members, stable_order
 
 Metric = Literal["maxprob", "log-maxprob", "k-anonymity", "entropy"]
 # And the largest success of a guess in any class, and how many are expected to be left.

@@ -39,14 +39,19 @@ class Pairwise(Utility):
         np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self.limit = fsum(np.maximum(singles, most))
+        self._row: Callable[[int], list[float]] = lru_cache(ORDERS_KEPT)(self._beside_all)
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""
-        return self.extensions(mask & mask - 1, [*members(mask & -mask)])[0] if mask else 0.0
+        return self._row(mask & mask - 1)[(mask & -mask).bit_length() - 1] if mask else 0.0
 
     def extensions(self, mask: int, attributes: Sequence[int]) -> list[float]:
         """U(A u {V}) in bits for each V in ``attributes``, none of them in A."""
-        inside, new = np.array([*members(mask)], np.intp), np.array(attributes, np.intp)
+        row = self._row(mask)
+        return [row[each] for each in attributes]
+
+    def _beside_all(self, mask: int) -> list[float]:
+        inside, new = np.array([*members(mask)], np.intp), np.arange(len(self._singles))
         inside = inside[np.argsort(self._rank[inside])]  # in the order in which they count
         # What those before leave of each, infinite where there is none before.
         earlier = np.tri(len(inside), k=-1, dtype=bool)

@@ -254,7 +254,9 @@ def improve(state: LocalSearch, one_pass: Pass) -> None:
             other = state.restarted(state.mask)
             while other.mask & without:
                 other.start_at(other.mask & ~without)
-                one_pass(other, state.promising(other.mask, without))
+                options = state.promising(other.mask, without)
+                if other.hope(options) > level:
+                    one_pass(other, options)
                 ends += [other.mask] if state.feasible(other.mask) else []
                 without |= other.mask & ~state.mask if rank(other.level) == rank(state.level) else 0
             state.violations += other.violations

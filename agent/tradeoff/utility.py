@@ -113,27 +113,26 @@ class Scoring:
         """
         kinds, prior, bounds = self.layout.kinds, self.layout.prior, list[float]()
         for counts in self.layout.beside(mask, attributes):
-            others = counts.pair - kinds.same.take(counts.kind)
+            others = np.maximum(counts.pair - kinds.same.take(counts.kind), 0.0)
             pull = prior.take(counts.kind)
             best = (others + self._shrinkage * pull) / ((others + self._shrinkage) * pull)
-            scores = np.log2(best) * counts.rows
-            bounds += (np.add.reduceat(scores, counts.first) / self._total).tolist()
+            bounds += self.means(counts, np.log2(best))
         return bounds
 
-    def means(self, counts: Counts) -> list[float]:
-        """The mean score in bits for each attribute that was counted."""
-        scores = self.scores(counts)
-        scores *= counts.rows
-        means: list[float] = (np.add.reduceat(scores, counts.first) / self._total).tolist()
+    def means(self, counts: Counts, scores: Floats | None = None) -> list[float]:
+        """The mean score in bits for each attribute counted; ``scores``: in place of its own."""
+        each = self.scores(counts) if scores is None else scores
+        totals = np.atleast_1d(np.einsum("...i,...i", each, counts.rows))
+        means: list[float] = (np.add.reduceat(totals, counts.first) / self._total).tolist()
         return means
 
     def scores(self, counts: Counts) -> Floats:
-        """The score of each entry's rows, in bits; a new array."""
+        """The score of each cell's rows by value, in bits; any number where it has none."""
         scores = counts.pair + self._pair_pull.take(counts.kind)
         others = counts.group + self._group_pull.take(counts.kind)
         others *= self.layout.prior.take(counts.kind)
         scores /= others
-        np.log2(scores, out=scores)
+        np.log2(np.abs(scores, out=scores), out=scores)  # below 0 only where there are no rows
         scores += self._quantum
         scores -= self._quantum
         return scores

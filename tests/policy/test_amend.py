@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from agent.daemon.instructions import overriding_rules
 from agent.errors import UsageError
 from policy import amend
-from policy.conditions import holds, request_of, times_of
+from policy.conditions import holds, request_of
+from policy.hosts import HostPattern, host_of
 from policy.match import Rulebook, Ruling, known
 from policy.read import LARGEST, preset, read
 from policy.rules import Layer, Policy, is_group
@@ -37,10 +38,9 @@ def test_a_rule_of_a_scope_is_found_and_holds_for_a_request_that_is_meant(
     after = read(rewritten(before.text, document), "policy.toml", preset)
     (new,) = (each for each in after.rules if each.name == name)
     assert new in amend.places(where, after)
-    begins, door = times_of(new, TODAY)[0], next(iter(new.doors), "")
     for verdicts in asked(after, where).attributes.values():
         is_there = new in [claim.rule for claim in verdicts["disclose"].claims]
-        assert is_there == holds(new, begins, door)  # it may end before its first hour
+        assert is_there == is_for_somebody(after, where)
     for day in (TODAY, TODAY + timedelta(days=3)):
         assert new.is_over(day) == (where.expires is not None and where.expires < day)
 
@@ -100,6 +100,14 @@ def asked(policy: Policy, where: amend.RuleScope) -> Ruling:
     return book.match(*request_of(where.rule(policy), policy, TODAY))
 
 
+def is_for_somebody(policy: Policy, where: amend.RuleScope) -> bool:
+    """Whether it does not end before its first hour, nor is its recipient excepted."""
+    rule = where.rule(policy)
+    host, _, begins, _, door = request_of(rule, policy, TODAY)
+    excepted = (each for each in rule.excepted if isinstance(each, HostPattern))
+    return holds(rule, begins, door) and not any(each.matches(host_of(host)) for each in excepted)
+
+
 def rules(policy: Policy) -> dict[Any, dict[str, Value]]:
     own = (rule for rule in policy.rules if rule.layer is Layer.FILE)
     return {rule.path: {**rule.settings} for rule in own if rule.settings}
@@ -117,6 +125,7 @@ def test_what_is_set_holds_there_or_what_wins_is_named(
     """As a rulebook says that is made anew; the rule that has it is among those compared."""
     _, where, values, after = change
     ((key, value),) = values.items()
+    assume(is_for_somebody(after, where))
     named = overriding_rules(after, where, values, known(*NAMES), TODAY)
     ruling = asked(after, where)
     ours = [rule for rule in amend.places(where, after) if rule.settings.get(key) == value]
