@@ -8,14 +8,7 @@ from typing import Literal
 import numpy as np
 
 from agent.errors import UsageError
-from agent.tradeoff.local_search import (
-    ROUNDING,
-    LocalSearch,
-    SetFunction,
-    eager_pass,
-    lazy_pass,
-    rank,
-)
+from agent.tradeoff.local_search import LocalSearch, SetFunction, eager_pass, lazy_pass, rank
 from agent.tradeoff.tables import members, subsets, union
 
 Pass = Callable[[LocalSearch, int], bool]
@@ -276,7 +269,7 @@ def _heuristic(state: LocalSearch, bound: float = inf, *, hit: bool = False) -> 
     function, value = state.function, state.level
     if function.claims_submodularity and not state.violations:
         bound = min(bound, additive_bound(state))
-        state.violations += value > bound + ROUNDING
+        state.notice(value, bound)
     if function.claims_submodularity and not state.violations:
         return _result(state, "if-submodular", max(bound, value), hit=hit)
     return _result(state, "none", None, hit=hit)
