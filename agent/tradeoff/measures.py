@@ -311,11 +311,7 @@ class Guard:
     def _told_by(self, mask: int, column: int, chances: Floats) -> float:
         """What a fact by shares tells beside columns, in bits; ``chances``: by code of another."""
         table = sum(self._tables(mask, column), np.zeros(1))
-        before, after = (
-            ordered_sum(plogp(each.sum(axis=1)).ravel()) - ordered_sum(plogp(each).ravel())
-            for each in (table.sum(axis=2), table @ chances)
-        )
-        return before - after
+        return _open_bits(table.sum(axis=2)) - _open_bits(table @ chances)
 
     def best_guess(self, mask: int) -> float:
         """The expected success of the best guess about v, 0 to 1; 0 where none is known."""
@@ -323,10 +319,7 @@ class Guard:
 
     def entropy(self, mask: int) -> float:
         """H(V_v|A u D,d) in bits; 0 where nobody specifies v."""
-        return sum(
-            ordered_sum(plogp(table.sum(axis=1))) - ordered_sum(plogp(table).ravel())
-            for table in self._tables(mask)
-        )
+        return sum(map(_open_bits, self._tables(mask)))
 
     def _tables(self, mask: int, *columns: int) -> Iterator[Floats]:
         """Yield P(a, class, v), by columns, too, for each combination a of request values.
@@ -336,3 +329,8 @@ class Guard:
         whole = next(self._table(0, [self._guarded]))[:, 1:].sum()
         for table in self._table(mask, [self._guarded, *columns]) if self.people else ():
             yield table[:, 1:] / whole
+
+
+def _open_bits(table: Floats) -> float:
+    """The entropy, in bits, of the second axis of a table of probabilities given all others."""
+    return ordered_sum(plogp(table.sum(axis=1)).ravel()) - ordered_sum(plogp(table).ravel())
