@@ -246,27 +246,23 @@ class Agreement:
         """By attribute, the column on which it depends, where d does not fix that."""
         self.dependent = union(self.column) & self._every
         """Those of them that the recipient does not have, a mask."""
-        self.varied = union(
-            self.column[each] for each in self._disclosed.keys() & self.column.keys()
-        )
+        self.varied = union(self.column[each] for each in self._disclosed if each in self.column)
         """The columns on which those depend that the recipient has, a mask."""
         self._mixture, self._forest = cache(self._mixed), lru_cache(KEPT)(self._rooted)
         self._histogram = lru_cache(KEPT)(self._of_tree)
         self._product: Callable[[tuple[tuple[Tree, int], ...]], Floats] = lru_cache(KEPT)(
             lambda trees: reduce(np.convolve, (self._histogram(*e) for e in trees), np.ones(1))
         )
-        # How probably others agree in each disclosed fact that depends on no column d leaves open.
-        self._agreed = {
-            each: self._of[each].under(self._under[each]).by_code[code][1]
-            for each, code in self._disclosed.items()
-            if each not in self.column
-        }
-        # And of each other one, by the code of its column.
-        self._varying = [
-            (e, np.array([self._of[e].under(at).by_code[code][1] for at in range(len(given))]))
-            for e, code in self._disclosed.items()
-            if e in self.column and (given := self._of[e].given) is not None
-        ]
+        # How probably others agree in each disclosed fact that depends on no column d leaves open;
+        # and in each other one, by the code of its column.
+        self._agreed, self._varying = dict[int, float](), list[tuple[int, Floats]]()
+        for each, code in self._disclosed.items():
+            kind = self._of[each]
+            if each not in self.column:
+                self._agreed[each] = kind.under(self._under[each]).by_code[code][1]
+            elif kind.given is not None:
+                by_column = [kind.under(at).by_code[code][1] for at in kind.codes]
+                self._varying.append((each, np.array(by_column)))
 
     def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
         """How probably people agree in disclosed facts that depend on columns d leaves open.
