@@ -294,9 +294,7 @@ class Agreement:
         (own, trees), spreads = self._forest(mask), list[Spread]()
         for part in parts:
             codes: dict[int | None, int] = dict(part)
-            masses = self._product(
-                tuple((tree, codes.get(column, code)) for tree, column, code in trees)
-            )
+            masses = self._product(tuple((tree, codes.get(at, code)) for tree, at, code in trees))
             used = np.flatnonzero(masses)
             some = Spread(share * own, used, masses[used] / (masses.sum() or 1.0))
             spreads.append(some if len(used) else IMPOSSIBLE)
