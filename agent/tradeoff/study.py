@@ -47,12 +47,11 @@ class Violations:
 
 def submodularity(function: Callable[[int], float], pairs: Sequence[Pair]) -> Violations:
     """Measure how often an attribute adds more to the larger set than to the smaller."""
-    excesses = []
-    for smaller, larger, attribute in pairs:
-        to_smaller, to_larger = (
-            function(each | 1 << attribute) - function(each) for each in (smaller, larger)
-        )
-        excesses.append(to_larger - to_smaller)
+
+    def gain(mask: int, attribute: int) -> float:
+        return function(mask | 1 << attribute) - function(mask)
+
+    excesses = (gain(large, each) - gain(small, each) for small, large, each in pairs)
     beyond = [excess for excess in excesses if excess > TOLERANCE]
     mean = sum(beyond) / len(beyond) if beyond else 0.0
     return Violations(len(pairs), len(beyond), max(beyond, default=0.0), mean)
