@@ -139,15 +139,12 @@ class LocalSearch:
 
     def value(self, mask: int) -> float:
         """F(B u A) - F(B)."""
-        worth = self._values.get(mask)
-        if worth is None:
-            row = self._rows.get(mask)
-            if row is None:
-                worth = self.function.value(self.base | mask) - self.ground
+        if mask not in self._values:
+            if (row := self._rows.get(mask)) is None:
+                self._values[mask] = self.function.value(self.base | mask) - self.ground
             else:
-                worth = float(row[mask.bit_length() - 1])
-            self._values[mask] = worth
-        return worth
+                self._values[mask] = float(row[mask.bit_length() - 1])
+        return self._values[mask]
 
     def extend(self, mask: int, attributes: Sequence[int]) -> None:
         """Evaluate A u {V} for each V in ``attributes``, none of them in A, if it is feasible."""
@@ -172,10 +169,9 @@ class LocalSearch:
 
     def feasible(self, mask: int) -> bool:
         """Whether B u A may be chosen."""
-        verdict = self._feasible.get(mask)
-        if verdict is None:
-            verdict = self._feasible[mask] = self.function.feasible(self.base | mask)
-        return verdict
+        if mask not in self._feasible:
+            self._feasible[mask] = self.function.feasible(self.base | mask)
+        return self._feasible[mask]
 
     def possible(self, mask: int = 0, among: int = -1) -> list[int]:
         """The candidates of ``among``, beside A, that a feasible set may contain with A."""
@@ -343,8 +339,7 @@ def lazy_pass(state: LocalSearch, options: int) -> bool:
     the smaller attribute, as in ``eager_pass``. As long as the gains of all are at hand, none is
     stale. ``options``: all in the set, or none.
     """
-    start, moves = state.mask, follow(state, options)
-    moves = state.moves(options) if moves is None else moves
+    start, moves = state.mask, follow(state, options) or state.moves(options)
     least = state.threshold(state.level)
     while len(moves.gains):
         place = int(np.rint(moves.gains / TIE).argmax())
