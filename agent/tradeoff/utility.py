@@ -13,16 +13,7 @@ from numpy.typing import NDArray
 from agent.tradeoff.counts import Counts, Layout
 from agent.tradeoff.grouping import Columns, ordered_sum, plogp, row_columns
 from agent.tradeoff.measures import Measure, Metric
-from agent.tradeoff.tables import (
-    Floats,
-    Numbers,
-    QueryRows,
-    above_diagonal,
-    exact,
-    members,
-    rows_of,
-    union,
-)
+from agent.tradeoff.tables import Floats, QueryRows, above_diagonal, exact, members, rows_of, union
 
 NUDGE_BITS = 50  # rows times 2**-50: more than rounding takes from a count, less than shows
 SCORE_BITS = 6  # a row's score is below 2**6 bits
@@ -427,7 +418,7 @@ class Near:
     """
 
     sets: NDArray[np.uint8]
-    queries: Numbers
+    queries: NDArray[np.integer]
     utilities: Floats
     priced: NDArray[np.uint8]
     costs: Floats
