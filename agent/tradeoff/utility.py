@@ -245,13 +245,11 @@ class PlugIn(Utility):
         Smoothing mixes a group's distribution with the prior, the more the smaller the group, and
         entropy is concave: H(P(.|g)) is at least beta / (c + beta) of the prior's, c its rows.
         """
-        bounds = []
+        bounds, pull = list[float](), self._shrinkage
         for each in attributes:
             labels, groups = self._groups.dense[mask | 1 << each]
             sizes = np.bincount(labels, minlength=groups)[labels]
-            remaining = (
-                self._prior_entropy * self._shrinkage / np.maximum(sizes + self._shrinkage, 1e-300)
-            )
+            remaining = self._prior_entropy * pull / np.maximum(sizes + pull, 1e-300)
             bounds.append(self.limit - float(remaining.mean()))
         return bounds
 
