@@ -158,9 +158,7 @@ class Layout:
         """The counts of some rows, an entry each, when one attribute divides all rows."""
         kinds, codes = self.kinds, self._columns.column(attribute).codes.astype(np.intp)
         pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
-        of_pair, of_group = (
-            np.bincount(each)[each[some]].astype(np.float64) for each in (pair, codes)
-        )
+        of_pair, of_group = (np.bincount(each)[each[some]].astype(float) for each in (pair, codes))
         return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], ALONE)
 
     def by(self, mask: int) -> Counts:
@@ -224,10 +222,8 @@ def heldout_bits(
     same = _occurrences(cells[trained], cells[scored])
     others = _occurrences(groups[trained], groups[scored])
     # Where beta is 0 and nobody was in the group, only the prior is left.
-    weighed = others + shrinkage > 0
-    chance = np.divide(
-        same + shrinkage * expected, others + shrinkage, expected.copy(), where=weighed
-    )
+    whole = others + shrinkage
+    chance = np.divide(same + shrinkage * expected, whole, expected.copy(), where=whole > 0)
     return float(np.log2(chance / expected).mean()) if chance.all() else None
 
 
