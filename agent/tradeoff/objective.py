@@ -202,18 +202,16 @@ class DisclosureObjective(Objective):
         self._countable = people.persons & ~people.disclosed
         self._curvature = partial(people.curvature, settings.metric)
         # Of each limit on a loss: the measure, its k, and the most that it may be.
-        self._limits = list[tuple[Limit, Measure, int, float]]()
+        self._limits = limits = list[tuple[Limit, Measure, int, float]]()
         if settings.max_risk is not None:
-            self._limits.append(("risk", "maxprob", 1, settings.max_risk))
+            limits.append(("risk", "maxprob", 1, settings.max_risk))
         if settings.k is not None and people.sampled and not settings.max_violations:
             # That nobody's class is too small, the worst one tells for every k at once.
-            self._limits.append((settings.k_key, "worst", 1, (1 + 1e-12) / settings.k))
+            limits.append((settings.k_key, "worst", 1, (1 + 1e-12) / settings.k))
         elif settings.k is not None:
-            self._limits.append(
-                (settings.k_key, "k-anonymity", settings.k, settings.max_violations)
-            )
+            limits.append((settings.k_key, "k-anonymity", settings.k, settings.max_violations))
         self._measures: list[tuple[Measure, int]] = [(settings.metric, settings.metric_k)]
-        self._measures += [(measure, k) for _, measure, k, _ in self._limits]
+        self._measures += [(measure, k) for _, measure, k, _ in limits]
         self._success = any(measure == "maxprob" for measure, _ in self._measures)
         special = people.closed or settings.guards or settings.candidates & ~people.persons
         self._by_rows = not special
