@@ -353,10 +353,8 @@ def matrix_of(rows: Rows, count: int) -> Floats | None:
 def weighted(parts: Sequence[Rows], weights: Sequence[float]) -> dict[int, Floats]:
     """The weighted sums of the rows that all of these have."""
     sets = [mask for mask in parts[0] if all(mask in each for each in parts)]
-    whole = sum(
-        weight * np.array([part[mask] for mask in sets])
-        for part, weight in zip(parts, weights, strict=True)
-    )
+    both = zip(parts, weights, strict=True)
+    whole = sum(weight * np.array([part[mask] for mask in sets]) for part, weight in both)
     return dict(zip(sets, np.array(whole), strict=True))
 
 
