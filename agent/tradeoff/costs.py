@@ -153,15 +153,14 @@ class WeightedSum:
 
         UsageError where a weight is negative.
         """
-        self._parts = tuple(parts)
-        check_prices(*(weight for weight, *_ in self._parts))
+        every = tuple(parts)
+        check_prices(*(weight for weight, *_ in every))
+        self._parts = [each for each in every if each[0]]
 
     def __call__(self, mask: int) -> float:
         """The sum for A."""
-        return fsum(weight * cost(mask & own) for weight, cost, own in self._parts if weight)
+        return fsum(weight * cost(mask & own) for weight, cost, own in self._parts)
 
     def curvature(self, mask: int) -> Curvature:
         """As far as it is certain of every cost with a weight."""
-        return curvature_of(
-            cost.curvature(mask & own) for weight, cost, own in self._parts if weight
-        )
+        return curvature_of(cost.curvature(mask & own) for _, cost, own in self._parts)
