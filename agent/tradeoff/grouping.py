@@ -202,20 +202,17 @@ class Divisions(Generic[Division]):
         if mask in self._recent:
             self._recent.move_to_end(mask)
         elif mask:
-            start, rest = self.nearest(mask)
             if self._merge and (finer := self.finer(mask)):
                 self._recent[mask] = self._merge(finer, mask)
             else:
-                self._recent[mask] = self._divide(start, rest)
+                self._recent[mask] = self._divide(*self.nearest(mask))
             if len(self._recent) > self._limit:
                 self._recent.popitem(last=False)
         return self._recent[mask] if mask else self._start
 
     def finer(self, mask: int) -> Division | None:
         """A division remembered by a set of one more attribute, if any is."""
-        sets = (
-            each for each in self._recent if not mask & ~each and (each ^ mask).bit_count() == 1
-        )
+        sets = (one for one in self._recent if not mask & ~one and (one ^ mask).bit_count() == 1)
         return self._recent.get(next(sets, 0))
 
     def nearest(self, mask: int) -> tuple[Division, int]:
