@@ -210,8 +210,7 @@ class ByShare:
         ``success``: of groups and of rho, shape (r, 1), float64, shape (r, groups).
         """
         self.alike, self._columns, self._success = alike, columns, success
-        whole: Parts = [()], alike, np.zeros(1, np.intp)
-        self._parts: dict[int, Parts] = {0: whole}
+        self._parts: dict[int, Parts] = {0: ([()], alike, np.zeros(1, np.intp))}
         self._curves: dict[Key, Floats] = {}
 
     def parts(self, columns: int) -> Parts:
