@@ -134,12 +134,9 @@ class Model:
     def meanings(self) -> Mapping[tuple[str, str], "Meaning"]:
         """The meaning of each value of each person attribute, by both names."""
         return {
-            (each.name, value): Meaning(
-                each.concept,
-                f"{self.id}:{value}" if concept is None or value == UNSPECIFIED else concept,
-            )
+            (each.name, value): Meaning(each.concept, concept or f"{self.id}:{value}")
             for each in self.attributes[: self.persons]
-            for value, concept in zip(each.values, each.value_concepts, strict=True)
+            for value, concept in zip(each.values, (None, *each.value_concepts[1:]), strict=True)
         }
 
     @cached_property
