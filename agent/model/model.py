@@ -324,9 +324,8 @@ class Kind(NamedTuple):
         """The meaning of a listed value, else None; ``name``: MODEL.NAME prefers a model."""
         if value == UNSPECIFIED:
             return Meaning(self.concept, UNSPECIFIED)
-        for model, each in sorted(
-            self.owners, key=lambda owner: name != f"{owner[0].id}.{owner[1].name}"
-        ):
+        owners = sorted(self.owners, key=lambda each: name != f"{each[0].id}.{each[1].name}")
+        for model, each in owners:
             if value in each.values:
                 return model.meanings[each.name, value]
         meaning = Meaning(self.concept, value)
@@ -352,11 +351,8 @@ class Concepts:
             before: meaning
             for model in self._by_id.values()
             for (name, value), meaning in model.meanings.items()
-            for before in (
-                Meaning(f"{model.id}.{name}", value),
-                Meaning(f"{model.id}.{name}", f"{model.id}:{value}"),
-            )
-            if before != meaning
+            for each in (value, f"{model.id}:{value}")
+            if (before := Meaning(f"{model.id}.{name}", each)) != meaning
         }
 
     def code(self, fact: Meaning, model: Model) -> tuple[str, int] | None:
