@@ -170,9 +170,8 @@ def _check_forms(content: Content) -> None:
         expected = tuple(sizes.get(letter, 0) for letter in letters)
         dtype = f"{tensor.dtype.kind.upper()}{8 * tensor.itemsize}"
         if dtype not in types or tensor.shape != expected:
-            wanted = f"{' or '.join(types)} of shape {[*expected]}"
-            what = f"is {dtype} of shape {[*tensor.shape]} instead of {wanted}"
-            raise damaged(f"tensor {name!r} {what}")
+            what = f"tensor {name!r} is {dtype} of shape {[*tensor.shape]}"
+            raise damaged(f"{what} instead of {' or '.join(types)} of shape {[*expected]}")
         if not name.startswith("rows."):
             content.verify(tensor)
 
