@@ -142,9 +142,8 @@ def in_country(model: Model, country: str) -> Model:
         people = replace(people, codes=people.codes[:, kept], pairs=None, residents=residents)
         people = replace(people, pairs=pair_people(people, [model.cards[at] for at in kept]))
     new = {at: replace(columns[at], shared=columns[at].name) for at in by_share}
-    new[model.attributes.index(own)] = replace(
-        own, values=(UNSPECIFIED, country), value_concepts=()
-    )
+    place = model.attributes.index(own)
+    new[place] = replace(own, values=(UNSPECIFIED, country), value_concepts=())
     attributes = tuple(new.get(at, model.attributes[at]) for at in order)
     one = replace(kind, values=(country,), shares=(1.0,), parent=None, given={}, excludes={})
     kinds = [counted(columns[at].name, at, model, most=1.0) for at in by_share]
