@@ -112,22 +112,18 @@ def curve_of(context: Context) -> Curve:
         figures[each] = figures_of(choice.objective, mask, prepared)
         chosen.append(tradeoff.Point(each, each, mask, parts, choice.result.proof))
     points = tradeoff.merged(chosen)
+    compared = zip(points, tradeoff.beaten(points), strict=True)
+    shown = (
+        CurvePoint(least=e.least, most=e.most, figures=figures[e.least], proof=e.proof, beaten=out)
+        for e, out in compared
+    )
     return Curve(
         code=prepared.code,
         read_as=None if terms.mode == "standing" else read_by(reading, context.model),
         metric=terms.metric,
         trade_off=terms.trade_off,
         asks=bool(terms.ask),
-        points=tuple(
-            CurvePoint(
-                least=each.least,
-                most=each.most,
-                figures=figures[each.least],
-                proof=each.proof,
-                beaten=out,
-            )
-            for each, out in zip(points, tradeoff.beaten(points), strict=True)
-        ),
+        points=tuple(shown),
         present=next(at for at, each in enumerate(points) if terms.trade_off <= each.most),
         knee=tradeoff.knee(points),
     )
