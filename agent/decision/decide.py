@@ -86,11 +86,9 @@ def _priced_together(decision: Decision, terms: Terms) -> Iterator[tuple[str, fl
 
 def readings_of(reading: Interpretation, model: Model) -> tuple[Reading, ...]:
     """Name the queries that a text may mean, the surest first."""
-    readings = [(each, model.queries[each.query]) for each in reading.candidates]
+    by, readings = model.id, [(each, model.queries[each.query]) for each in reading.candidates]
     return tuple(
-        Reading(
-            query=q.text, title=q.title, probability=e.probability, model=model.id, taught=e.taught
-        )
+        Reading(query=q.text, title=q.title, probability=e.probability, model=by, taught=e.taught)
         for e, q in readings
     )
 
