@@ -51,17 +51,8 @@ MEMBERS: Mapping[str, tuple[str, ...]] = {
     "others": ("www.a.co.uk", "192.0.2.7", "*.books.example", "openai.com", "app.localhost"),
 }
 PATTERNS = (
-    "*",
-    "dev_*",
-    "*_ops",
-    "d*v_*",
-    "age",
-    "region",
-    "dev_web",
-    "height",
-    "@money",
-    "@home",
-    "#7",
+    *("*", "dev_*", "*_ops", "d*v_*", "age", "region", "dev_web", "height"),
+    *("@money", "@home", "#7"),
 )
 TOPICS = ("health", "money", "Medical_Bills", "sleeping better?", "flights", "other")
 WORDS = ("flu", "debt", "fl*", "shoe*", "new shoes", "new sho*", "de* new")
