@@ -261,7 +261,7 @@ class Agreement:
             if each not in self.column:
                 self._agreed[each] = kind.under(self._under[each]).by_code[code][1]
             elif kind.given is not None:
-                by_column = [kind.under(at).by_code[code][1] for at in kind.codes]
+                by_column = [kind.under(at).by_code[code][1] for at in range(len(kind.given))]
                 self._varying.append((each, np.array(by_column)))
 
     def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
