@@ -353,7 +353,7 @@ def prepare(context: Context) -> Prepared:
     """Put a context into indexes; UsageError for a name in it that is absent from the model."""
     terms, knowledge, model = context.terms, context.knowledge, context.model
     limits, reading = limits_in(model, terms.limits), context.meaning
-    pairs = knowledge.indexed(model)
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
     guards = tuple((model.index(name), weight) for name, weight in terms.guards)
     for index, _ in (*pairs, *guards):
         if index >= model.persons:
@@ -444,6 +444,7 @@ def stands_out(knowledge: Knowledge, limits: Limits, model: Model, cache: Cache)
     """Whether too few people agree with what a recipient would hold: for k, or for the risk."""
     if limits.k is limits.risk is None:
         return False
-    alike, limits = cache.anonymity_set(model, knowledge.indexed(model)), limits_in(model, limits)
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
+    alike, limits = cache.anonymity_set(model, pairs), limits_in(model, limits)
     most = min(limits.risk or 1.0, 1 / (limits.k or 1))
     return not alike.people or alike.success > (1 + 1e-12) * most

@@ -53,10 +53,6 @@ class Knowledge:
         """The names of the attributes the recipient holds."""
         return frozenset(name for name, _ in self.codes)
 
-    def indexed(self, model: Model) -> list[tuple[int, int]]:
-        """Its codes by the index of the attribute; UsageError for one absent from the model."""
-        return [(model.index(name), code) for name, code in self.codes]
-
     def with_facts(self, codes: Mapping[str, int], own: Held = ()) -> "Knowledge":
         """Add facts that were disclosed; the latest value counts.
 
@@ -164,7 +160,8 @@ def roughly(history: History) -> History:
 
 def people_left(knowledge: Knowledge, model: Model, cache: Cache | None = None) -> int:
     """Count the people who agree with what is known: nobody where a fact cannot be expressed."""
-    cache, pairs = cache or Cache(), knowledge.indexed(model)
+    cache = cache or Cache()
+    pairs = [(model.index(name), code) for name, code in knowledge.codes]
     if knowledge.inexpressible:
         return 0
     key = people_left, knowledge.codes
@@ -185,7 +182,8 @@ def inferred(
         index, bits, best_guess = model.index(name), 0.0, 0.0
         everybody = cache.anonymity_set(model).guard(index)
         if knowledge is not None:
-            guard = cache.anonymity_set(model, knowledge.indexed(model)).guard(index)
+            pairs = [(model.index(each), code) for each, code in knowledge.codes]
+            guard = cache.anonymity_set(model, pairs).guard(index)
             if guard.people >= FEWEST:
                 bits = everybody.entropy(0) - guard.entropy(0)
                 best_guess = guard.best_guess(0)
