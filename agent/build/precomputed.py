@@ -128,6 +128,9 @@ def _tried(
     cache.anonymity_set(member.model).learn(costs)
     for query, each in by_query.items():
         uses_of(query, member.model, cache).stored = each
+        if world is not member.model:  # by which a search goes the ways that it will go
+            uses = uses_of(member.first + query, world, cache)
+            uses.stored = AskedFigures(uses.stored, len(world.attributes), partial(_counted, uses))
     every = [Context(Request(""), e, Knowledge(), world, cache=cache) for e in _terms(world)]
     trial = every, member, by_query
     rows = [member.model.queries[each].rows for each in by_query]

@@ -192,7 +192,12 @@ class LocalSearch:
 
     def hope(self, options: int) -> float:
         """F of the present set and all that moving any of ``options`` in adds to it, alone."""
-        return self.level + float(np.maximum(self.moves(options).gains, 0.0).sum())
+        row = self.at_hand(self.mask)
+        if row is None:
+            gains = self.moves(options).gains
+        else:
+            gains = row[mask_arrays([options], len(row))[0]] - self.level
+        return self.level + float(np.maximum(gains, 0.0).sum())
 
     @property
     def limited(self) -> bool:
@@ -201,7 +206,9 @@ class LocalSearch:
 
     def promising(self, mask: int, without: int) -> int:
         """The candidates that may be worth adding to A, a mask, of those that are not left out."""
-        return self.function.promising(self.base | mask, self.candidates & ~(mask | without))
+        options = self.candidates & ~(mask | without)
+        at_hand = self.at_hand(mask) is not None
+        return options if at_hand else self.function.promising(self.base | mask, options)
 
     def at_hand(self, mask: int) -> Floats | None:
         """F of A with each V, as `SetFunction` has it; None where it is not at hand."""
