@@ -206,9 +206,7 @@ class LocalSearch:
 
     def promising(self, mask: int, without: int) -> int:
         """The candidates that may be worth adding to A, a mask, of those that are not left out."""
-        options = self.candidates & ~(mask | without)
-        at_hand = self.at_hand(mask) is not None
-        return options if at_hand else self.function.promising(self.base | mask, options)
+        return self.function.promising(self.base | mask, self.candidates & ~(mask | without))
 
     def at_hand(self, mask: int) -> Floats | None:
         """F of A with each V, as `SetFunction` has it; None where it is not at hand."""

@@ -346,13 +346,11 @@ class DisclosureObjective(Objective):
         return level + float(more.sum()) - self.cost_floor(mask)
 
     def promising(self, mask: int, options: int) -> int:
-        """The attributes of a mask that add most to A, as far as what is stored of U tells it."""
+        """The attributes of a mask that add most to A as far as singles and pairs of U tell it."""
         utility, new = self._utility, np.array([*members(options)], np.intp)
-        if utility.by_pairs is utility:
+        if utility.at_hand(mask) is not None or utility.by_pairs is utility:
             return options
-        row = utility.at_hand(mask)
-        bits = utility.by_pairs.extensions(mask, new.tolist()) if row is None else row[new]
-        gains = np.array(bits)
+        gains = np.array(utility.by_pairs.extensions(mask, new.tolist()))
         gains -= self._dislike_beside(mask)[new]
         return union(new[np.argsort(-gains, kind="stable")[:OUTSIDERS]].tolist())
 
