@@ -128,7 +128,7 @@ def _tried(
     cache.anonymity_set(member.model).learn(costs)
     for query, each in by_query.items():
         uses_of(query, member.model, cache).stored = each
-        if world is not member.model:  # by which a search goes the ways that it will go
+        if world is not member.model:  # each of its sets counts as stored, as it will
             uses = uses_of(member.first + query, world, cache)
             uses.stored = AskedFigures(uses.stored, len(world.attributes), partial(_counted, uses))
     every = [Context(Request(""), e, Knowledge(), world, cache=cache) for e in _terms(world)]

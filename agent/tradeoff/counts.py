@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from agent.tradeoff import grouping
 from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members, stable_order
 
-BATCH = 1 << 14  # cells, times attributes, counted in one go: what a cache holds
+BATCH = 1 << 14  # cells, times attributes, counted in one go
 BYTE = 255  # codes of several attributes together are bytes
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
 ALONE = np.zeros(1, dtype=np.intp)  # the first value of a single one
+ALONE.setflags(write=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,7 +165,7 @@ class Layout:
     def by(self, mask: int) -> Counts:
         """The counts by a set: from a division by one attribute more or less, or from the rows."""
         kinds, (cells, rest) = self.kinds, self.divisions.nearest(mask)
-        if self.divisions.finer(mask):
+        if not rest or self.divisions.finer(mask):
             cells = self.divisions[mask]
             rows = np.bincount(cells.row)
         elif rest and not rest & (rest - 1):

@@ -178,7 +178,7 @@ Division = TypeVar("Division")
 
 
 class Divisions(Generic[Division]):
-    """Divisions by sets of attributes, each made from the nearest coarser one remembered.
+    """Divisions by sets of attributes, each made from one that is remembered and near.
 
     Which of them are remembered decides how fast an answer comes, never what it is.
     """
@@ -192,7 +192,7 @@ class Divisions(Generic[Division]):
     ) -> None:
         """Begin with the undivided table; ``divide`` refines by a set of more attributes.
 
-        ``merge``: makes the division by a set of one that is finer, sooner than by dividing.
+        ``merge``: makes the division by a set from one that is finer; it is preferred to dividing.
         """
         self._start, self._divide, self._limit, self._merge = start, divide, limit, merge
         self._recent: OrderedDict[int, Division] = OrderedDict()
@@ -212,8 +212,12 @@ class Divisions(Generic[Division]):
 
     def finer(self, mask: int) -> Division | None:
         """A division remembered by a set of one more attribute, if any is."""
-        sets = (one for one in self._recent if not mask & ~one and (one ^ mask).bit_count() == 1)
-        return self._recent.get(next(sets, 0))
+        sets = (
+            each for each in self._recent if not mask & ~each and (each ^ mask).bit_count() == 1
+        )
+        if near := next(sets, 0):
+            self._recent.move_to_end(near)
+        return self._recent.get(near)
 
     def nearest(self, mask: int) -> tuple[Division, int]:
         """The finest division remembered by a subset of ``mask``, and the rest of the mask."""

@@ -191,10 +191,11 @@ class LocalSearch:
         return self.function.above(self.base | mask, options) > level + self.ground
 
     def hope(self, options: int) -> float:
-        """F of the present set and all that moving any of ``options`` in adds to it, alone."""
-        row = self.at_hand(self.mask)
+        """F of the present set and what moving each of ``options`` in adds alone, at the most."""
+        row, violations = self.at_hand(self.mask), self.violations
         if row is None:
             gains = self.moves(options).gains
+            self.violations = violations  # a pass notices them
         else:
             gains = row[mask_arrays([options], len(row))[0]] - self.level
         return self.level + float(np.maximum(gains, 0.0).sum())

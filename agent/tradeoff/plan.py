@@ -18,7 +18,7 @@ from agent.tradeoff.utility import Embedded, Utility
 # (make bench PARTS=sets) the worst is 0.90 of the best that is found by leaving out 1, and 1.00 by
 # 2, 3 or all; the time grows by a fifteenth from 1 to 2, and by as much again to all.
 LEFT_OUT = 2
-ORDERS_KEPT = 64  # of a query
+ORDERS_KEPT = ROWS_KEPT = 64  # of a query
 
 
 class Pairwise(Utility):
@@ -39,7 +39,7 @@ class Pairwise(Utility):
         np.fill_diagonal(self._beside, np.inf)
         most = np.where(np.isfinite(self._beside), self._beside, 0.0).max(axis=1, initial=0.0)
         self.limit = fsum(np.maximum(singles, most))
-        self._row: Callable[[int], list[float]] = lru_cache(ORDERS_KEPT)(self._beside_all)
+        self._row: Callable[[int], list[float]] = lru_cache(ROWS_KEPT)(self._beside_all)
 
     def value(self, mask: int) -> float:
         """U(A) in bits."""

@@ -225,6 +225,8 @@ def local_search(state: LocalSearch, one_pass: Pass) -> None:
 def improve(state: LocalSearch, one_pass: Pass) -> None:
     """Leave each attribute out and grow the set again, as long as that leads to a better one.
 
+    It is not grown where all that is open would not make up for it, were F submodular: an exchange
+    of one for one is never missed, one for several that help each other may be.
     Moves of single attributes do not reach one in place of others: an exchange is the first step of
     such growth, by the few that promise most where all take long to tell. An equal that takes the
     place of an attribute, as another fact of the same kind does, is left out with it. Where a limit

@@ -131,8 +131,8 @@ class Population:
     ``hanging``: for an attribute that hangs on another one, that one, and its codes by which
     nothing follows for the first.
     ``shares``: of the person attributes behind the columns; None where there are none.
-    ``respondents``: integers, shape (N,), who each row is a copy of; None where no two rows are
-    of one. ``donors``: integers, shape (B, N), of each block of columns drawn from another
+    ``respondents``: integers from 0 on, shape (N,), who each row is a copy of; None where no two
+    are of one. ``donors``: the same, shape (B, N), of each block of columns drawn from another
     survey, whose each row has; None without any. ``blocks``: its attributes, a mask for each.
     ``pairs``: how many people have each two values, as `pair_people` counts them, and how many
     values each column has; None where that is counted when it is needed. ``residents``: how many
@@ -299,7 +299,7 @@ class Population:
 def stable_order(numbers: NDArray[Any]) -> Indexes:
     """The stable ascending order of integers from 0 on.
 
-    By 16 bits after the other, the lowest first: NumPy sorts so many in linear time.
+    16 bits at a time, the lowest first: NumPy sorts so many in linear time.
     """
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for more in range(16, int(numbers.max(initial=0)).bit_length(), 16):

@@ -104,6 +104,16 @@ def test_a_search_tells_of_the_violations_it_sees() -> None:
     assert result.violations > 0
 
 
+@pytest.mark.parametrize("algorithm", ["lls", "ls"])
+def test_an_attribute_gives_way_to_another_or_to_several(algorithm: Algorithm) -> None:
+    """Where no move of a single attribute leads there."""
+    other = table(0, 5, 4, 5, 2.5, 5.5, 6, 5.2)
+    several = table(0, 5, 3, 5, 3, 5, 6, 5, 0.1, 4.9, 2, 4, 2, 4, 1, 3)
+    for function, stuck in (other, 0b101), (several, 0b001):
+        assert maximise(function, algorithm, again=False).mask == stuck
+        assert maximise(function, algorithm).mask == 0b110
+
+
 @given(submodular())
 def test_lazy_and_eager_are_alike(function: Tabulated) -> None:
     """The same rank of all attributes, the same set in the same order; no more evaluations."""
