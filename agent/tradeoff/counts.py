@@ -82,9 +82,9 @@ class Counts(NamedTuple):
     """Rows counted by value of other attributes and by cell.
 
     Whole numbers in float64 for the arithmetic that follows, shape (values, cells), or (cells,) for
-    a single value: ``rows`` of the cell with that value, which may be 0; ``pair``, those of its
-    pair, c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one per cell. ``first``:
-    intp, the first value of each attribute.
+    a single value, where each may be a row: ``rows`` of the cell with that value, which may be 0;
+    ``pair``, those of its pair, c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one
+    per cell. ``first``: intp, the first value of each attribute.
     """
 
     rows: Floats
@@ -168,7 +168,7 @@ class Layout:
         if not rest or self.divisions.finer(mask):
             cells = self.divisions[mask]
             rows = np.bincount(cells.row)
-        elif rest and not rest & (rest - 1):
+        elif not rest & (rest - 1):
             return count(cells, [self._columns.column(rest.bit_length() - 1)])
         else:
             everything = grouping.Grouping(np.zeros_like(kinds.of_row))
@@ -184,8 +184,8 @@ class Layout:
         example = grouping.last_of_each(finer.group[finer.row], len(finer.groups))
         label, labels = grouping.divide(len(example), self._columns.of(mask, example))
         intent = self.kinds.intent
-        cells = label[finer.group] * len(intent) + finer.kind
-        number, used = grouping.number(cells, labels * len(intent))
+        keys = label[finer.group] * len(intent) + finer.kind
+        number, used = grouping.number(keys, labels * len(intent))
         group, kind = np.divmod(used, len(intent))
         return _sorted_cells(number[finer.row], kind, intent[kind], group)
 
