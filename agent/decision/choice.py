@@ -22,7 +22,7 @@ from agent.tradeoff.local_search import ROUNDING, SetFunction
 from agent.tradeoff.objective import DisclosureObjective, forced
 from agent.tradeoff.plan import Pairwise, Portfolio, QueryPlanner, Scope, plan
 from agent.tradeoff.search import Result, maximise
-from agent.tradeoff.tables import matrix_of, members, rows_of, union, weighted
+from agent.tradeoff.tables import flagged, matrix_of, members, rows_of, union, weighted
 from agent.tradeoff.utility import HELPS_NOTHING, Mixture
 from policy.settings import Mode, Reranking
 
@@ -187,8 +187,7 @@ def planned(prepared: Prepared, fixed: int) -> Plan:
     queries = [present, *(later(each, model, cache, filled) for each in expected)]
     judged = len(cache.judgements(model).bits) > 0
     if judged:  # what helps none of these is in no answer, and there are many kinds
-        helpful = np.any([each.beside(0, usable) > 0 for each in queries], axis=0)
-        usable &= union(np.flatnonzero(helpful).tolist())
+        usable &= flagged(np.any([each.beside(0, usable) > 0 for each in queries], axis=0))
     queries = queries if mean is None else [each.by_pairs for each in queries]
     numbers = [1.0 + same, *again.values()]
     if mean is not None and mix is not None:
@@ -347,7 +346,8 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         judged = cache.judgements(model)
         if len(judged.bits):
             coverage = once(lambda: judged.mean(filtered=True))
-            return QueryPlanner(coverage, len(model.attributes), quick=True)
+            planner = partial(QueryPlanner, coverage, len(model.attributes), quick=True)
+            return planner(whole=lambda mask: coverage().rows([mask])[mask])
         singles = model.tables.singles
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None

@@ -8,8 +8,6 @@ from numbers import Real
 from operator import or_
 from typing import Any, get_args
 
-import numpy as np
-
 from agent.decision.cache import Cache
 from agent.decision.knowledge import Knowledge, roughly
 from agent.decision.own_facts import EMPTY, NONE, Chances, Filled, OwnFacts, chances_of, fill
@@ -22,7 +20,7 @@ from agent.tradeoff.anonymity_set import AnonymitySet
 from agent.tradeoff.measures import METRICS, Metric
 from agent.tradeoff.objective import Settings
 from agent.tradeoff.search import ALGORITHMS, Algorithm
-from agent.tradeoff.tables import union
+from agent.tradeoff.tables import flagged, union
 from policy.hosts import ASSISTANT
 from policy.match import Rulebook, Ruling, Verdict, Verdicts
 from policy.read import with_typo_guard
@@ -406,7 +404,7 @@ def prepare(context: Context) -> Prepared:
 
 def mask_of(names: Iterable[str], model: Model) -> int:
     """Attributes as a mask; UsageError for a name that is absent from the model."""
-    return union(model.index(name) for name in sorted(names))
+    return union(map(model.index, names))
 
 
 def barred_of(context: Context) -> dict[Reason, int]:
@@ -424,7 +422,7 @@ def barred_of(context: Context) -> dict[Reason, int]:
         if model.members and query >= len(judged.bits):  # all that its own model knows of
             helpful[[*model.owners[query][0].places]] = True
         always = filled.ruled("always", mask_of(terms.always, model), dict(terms.facts))
-        barred[HARDLY] = every & ~(union(np.flatnonzero(helpful).tolist()) | always)
+        barred[HARDLY] = every & ~(flagged(helpful) | always)
     if context.stopped:  # a changed value is told anew
         held = context.knowledge.names - terms.changed if terms.memory == "remembers" else ()
         barred["you would stand out"] = every & ~mask_of(held, model)

@@ -13,8 +13,7 @@ from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members, st
 BATCH = 1 << 14  # cells, times attributes, counted in one go
 BYTE = 255  # codes of several attributes together are bytes
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
-ALONE = np.zeros(1, dtype=np.intp)  # the first value of a single one
-ALONE.setflags(write=False)
+FEW = 4  # cells of a pair, at the most, that are sooner added one by one than by `reduceat`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -67,7 +66,8 @@ class Cells(NamedTuple):
 
     ``row``: intp, shape (M,), the cell of each row. One per cell, intp: ``kind``; ``pair``, the
     number of its pair of group and intent; ``group``, the number of its group. ``pairs``: intp,
-    the first cell of each pair; ``groups``: intp, the first pair of each group.
+    the first cell of each pair; ``groups``: intp, the first pair of each group. ``more``: which
+    pairs have a second cell, and which that is; a third; and so on; None where one has over FEW.
     """
 
     row: Indexes
@@ -76,36 +76,36 @@ class Cells(NamedTuple):
     group: Indexes
     pairs: Indexes
     groups: Indexes
+    more: Sequence[tuple[Indexes, Indexes]] | None
 
 
 class Counts(NamedTuple):
     """Rows counted by value of other attributes and by cell.
 
-    Whole numbers in float64 for the arithmetic that follows, shape (values, cells), or (cells,) for
-    a single value, where each may be a row: ``rows`` of the cell with that value, which may be 0;
-    ``pair``, those of its pair, c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one
-    per cell. ``first``: intp, the first value of each attribute.
+    Whole numbers in float64 for the arithmetic that follows, shape (cells, values), where a cell
+    may be a row: ``rows`` of the cell with that value, which may be 0; ``pair``, those of its pair,
+    c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one per cell. ``first``: intp, the
+    first value of each attribute.
     """
 
     rows: Floats
     pair: Floats
     group: Floats
     kind: Indexes
-    first: Indexes
+    first: Indexes = np.zeros(1, np.intp)
 
 
-def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
-    """Count the rows for every value of each of several attributes, one after the other."""
-    rows = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
-    first = np.cumsum([0, *(column.card for column in columns[:-1])])
-    return _summed(cells, rows, first)
-
-
-def _summed(cells: Cells, rows: Floats, first: Indexes = ALONE) -> Counts:
-    pairs = np.add.reduceat(rows, cells.pairs, axis=-1)
-    groups = np.add.reduceat(pairs, cells.groups, axis=-1)
-    each = pairs.take(cells.pair, axis=-1), groups.take(cells.group, axis=-1)
-    return Counts(rows, *each, cells.kind, first)
+def _summed(cells: Cells, rows: Floats, *first: Indexes) -> Counts:
+    """Count by pair and group, too; ``rows``, ``first``: as `Counts` has them."""
+    if cells.more is None:
+        pairs = np.add.reduceat(rows, cells.pairs, axis=0)
+    else:
+        pairs = rows.take(cells.pairs, axis=0)
+        for some, cell in cells.more:
+            pairs[some] += rows.take(cell, axis=0)
+    groups = np.add.reduceat(pairs, cells.groups, axis=0)
+    each = pairs.take(cells.pair, axis=0), groups.take(cells.group, axis=0)
+    return Counts(rows, *each, cells.kind, *first)
 
 
 def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
@@ -128,7 +128,10 @@ def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) 
     new_pair = new_group | (np.diff(intent, prepend=-1) != 0)
     pair, number = np.cumsum(new_pair) - 1, np.cumsum(new_group) - 1
     pairs = np.flatnonzero(new_pair)
-    return Cells(row, kind, pair, number, pairs, np.flatnonzero(new_group[pairs]))
+    sizes, more = np.diff(pairs, append=len(kind)), None
+    if (most := int(sizes.max(initial=0))) <= FEW:
+        more = [(some := np.flatnonzero(sizes > at), pairs[some] + at) for at in range(1, most)]
+    return Cells(row, kind, pair, number, pairs, np.flatnonzero(new_group[pairs]), more)
 
 
 class Layout:
@@ -150,26 +153,26 @@ class Layout:
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
-        batch = max(1, BATCH // len(self.divisions[mask].kind))
-        for first in range(0, len(attributes), batch):
-            some = [self._columns.column(each) for each in attributes[first : first + batch]]
-            yield count(self.divisions[mask], some)
+        cells = self.divisions[mask]
+        size = len(cells.kind)
+        for at in range(0, len(attributes), step := max(1, BATCH // size)):
+            some = [self._columns.column(each) for each in attributes[at : at + step]]
+            rows = np.concatenate(grouping.tally(cells.row, size, some), axis=1, dtype=np.float64)
+            yield _summed(cells, rows, np.cumsum([0, *(each.card for each in some[:-1])]))
 
     def alone(self, attribute: int, some: Indexes) -> Counts:
         """The counts of some rows, an entry each, when one attribute divides all rows."""
         kinds, codes = self.kinds, self._columns.column(attribute).codes.astype(np.intp)
         pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
-        of_pair, of_group = (np.bincount(each)[each[some]].astype(float) for each in (pair, codes))
-        return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], ALONE)
+        of_pair, of_group = (np.bincount(e)[e[some], None].astype(float) for e in (pair, codes))
+        return Counts(np.ones((len(some), 1)), of_pair, of_group, kinds.of_row[some])
 
     def by(self, mask: int) -> Counts:
-        """The counts by a set: from a division by one attribute more or less, or from the rows."""
-        kinds, (cells, rest) = self.kinds, self.divisions.nearest(mask)
-        if not rest or self.divisions.finer(mask):
+        """The counts by a set: from its division, or one by an attribute more, or from the rows."""
+        kinds = self.kinds
+        if self.divisions.finer(mask) or not self.divisions.nearest(mask)[1]:
             cells = self.divisions[mask]
             rows = np.bincount(cells.row)
-        elif not rest & (rest - 1):
-            return count(cells, [self._columns.column(rest.bit_length() - 1)])
         else:
             everything = grouping.Grouping(np.zeros_like(kinds.of_row))
             of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
@@ -177,7 +180,7 @@ class Layout:
             keys, rows = np.unique(finest.labels, return_counts=True)
             group, kind = np.divmod(keys, len(kinds.intent))
             cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
-        return _summed(cells, rows.astype(np.float64))
+        return _summed(cells, rows[:, None].astype(np.float64))
 
     def _merge(self, finer: Cells, mask: int) -> Cells:
         """Divide by fewer attributes."""

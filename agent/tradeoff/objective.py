@@ -15,7 +15,7 @@ from agent.tradeoff.costs import Cost, Identifiability, Polynomial, curvature_of
 from agent.tradeoff.local_search import SetFunction
 from agent.tradeoff.measures import METRICS, Curvature, Measure, Metric, check_prices
 from agent.tradeoff.plan import QueryPlanner
-from agent.tradeoff.tables import Floats, Indexes, Population, mask_arrays, members, union
+from agent.tradeoff.tables import Floats, Indexes, Population, flagged, mask_arrays, members, union
 from agent.tradeoff.utility import Function, Utility
 
 Limit = Literal[
@@ -215,7 +215,7 @@ class DisclosureObjective(Objective):
         self._success = any(measure == "maxprob" for measure, _ in self._measures)
         special = people.closed or settings.guards or settings.candidates & ~people.persons
         self._by_rows = not special
-        self._sensitive = union(np.flatnonzero(settings.sensitivity).tolist()) & ~people.disclosed
+        self._sensitive = flagged(np.array(settings.sensitivity) > 0) & ~people.disclosed
         count = len(people.cards)
         # By attribute: if it is a candidate, and new to the recipient; its sensitivity in bits, and
         # what it costs beside a set.

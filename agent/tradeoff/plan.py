@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agent.tradeoff.local_search import ROUNDING, SetFunction
-from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, members, union
+from agent.tradeoff.tables import Floats, Indexes, Rows, SetFigures, flagged, members, union
 from agent.tradeoff.utility import Embedded, Utility
 
 # New attributes of a plan, those that add least, that are left out in turn. Of 30 plans for so2017
@@ -203,7 +203,7 @@ class QueryPlanner(SetFigures, Utility):
     def _counting(self) -> Utility:
         """The utility, to count with."""
         utility = self.utility()
-        if self._prepared != self._focus:
+        if self._prepared != self._focus and not self.quick:
             utility.extensions(self._focus, ())
             self._prepared = self._focus
         return utility
@@ -411,7 +411,7 @@ class _Growth:
         full = not scope.has_room(use << 1 | 1)
         rests = rests if full else [use]
         hopeful = (self.gains[place] > 0) | query.quick
-        new = union(np.flatnonzero(hopeful).tolist())
+        new = flagged(hopeful)
         some = (each for each in rests if full or query.quick or each in query.stored)
         rows = [query.beside(each, new & ~each) for each in some]
         self.fresh[place] = bool(rows) or not use

@@ -26,6 +26,11 @@ def union(attributes: Iterable[int]) -> int:
     return mask
 
 
+def flagged(flags: NDArray[np.bool_]) -> int:
+    """The set of the attributes with a flag, bool, shape (n,)."""
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
 def members(mask: int) -> Iterator[int]:
     """The attributes of a set in ascending order."""
     if mask.bit_count() > SOME:
@@ -297,10 +302,7 @@ class Population:
 
 
 def stable_order(numbers: NDArray[Any]) -> Indexes:
-    """The stable ascending order of integers from 0 on.
-
-    16 bits at a time, the lowest first: NumPy sorts so many in linear time.
-    """
+    """The stable order of integers from 0 on, by 16 bits at a time: NumPy takes linear time so."""
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for more in range(16, int(numbers.max(initial=0)).bit_length(), 16):
         order = order[np.argsort((numbers[order] >> more).astype(np.uint16), kind="stable")]
@@ -315,8 +317,7 @@ def exact(prices: Floats) -> Floats:
 @cache
 def above_diagonal(count: int) -> tuple[Indexes, Indexes]:
     """Where in a matrix two of ``count`` attributes are, in the order of `pairs`."""
-    rows, columns = np.triu_indices(count, 1)
-    return rows, columns
+    return np.triu_indices(count, 1)
 
 
 def by_pair(matrix: Floats) -> tuple[tuple[int, ...], Floats]:
