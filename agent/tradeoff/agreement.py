@@ -222,27 +222,26 @@ class Agreement:
         have each code, float64.
         """
         self._among, shares = among, population.shares or Shares((), ())
-        self.kind = dict(enumerate(shares.attributes, population.tabled))
-        """By attribute, the place of its kind in ``Shares.kinds``."""
+        if Agreement not in population.memo:
+            kind = dict(enumerate(shares.attributes, population.tabled))
+            of = {each: shares.kinds[place] for each, place in kind.items()}
+            columns = {each: own.column for each, own in of.items() if own.column is not None}
+            population.memo[Agreement] = kind, of, columns
+        # By attribute: the place of its kind in ``Shares.kinds``; the kind.
+        self._kind, self._of, columns = population.memo[Agreement]
         self._kinds = shares.kinds
-        self._of = {each: shares.kinds[place] for each, place in self.kind.items()}
-        self._disclosed = {each: code for each, code in sorted(disclosed) if each in self.kind}
-        self._every = union(each for each in self.kind if each not in self._disclosed)
+        self._disclosed = {each: code for each, code in sorted(disclosed) if each in self._kind}
+        self._every = union(self._kind.keys() - self._disclosed.keys())
         certain: dict[int | None, int] = {
             at: min(codes) for at, codes in possible.items() if len(codes) == 1
         }
         first = [*self._disclosed][::-1]
-        self._codes: dict[int | None, int] = {self.kind[e]: self._disclosed[e] for e in first}
-        # By attribute, the code of the parent; 0 where d does not fix it.
-        self._under = {
-            each: self._codes.get(kind.parent, certain.get(kind.column, 0))
-            for each, kind in self._of.items()
-        }
-        self.column = {
-            each: kind.column
-            for each, kind in self._of.items()
-            if kind.column is not None and kind.column not in certain
-        }
+        self._codes: dict[int | None, int] = {self._kind[e]: self._disclosed[e] for e in first}
+        # Of a kind, the code of the parent; 0 where d does not fix it.
+        self._under: Callable[[KindShares], int] = lambda kind: self._codes.get(
+            kind.parent, certain.get(kind.column, 0)
+        )
+        self.column = {each: own for each, own in columns.items() if own not in certain}
         """By attribute, the column on which it depends, where d does not fix that."""
         self.dependent = union(self.column) & self._every
         """Those of them that the recipient does not have, a mask."""
@@ -259,7 +258,7 @@ class Agreement:
         for each, code in self._disclosed.items():
             kind = self._of[each]
             if each not in self.column:
-                self._agreed[each] = kind.under(self._under[each]).by_code[code][1]
+                self._agreed[each] = kind.under(self._under(kind)).by_code[code][1]
             elif kind.given is not None:
                 by_column = [kind.under(at).by_code[code][1] for at in range(len(kind.given))]
                 self._varying.append((each, np.array(by_column)))
@@ -305,9 +304,9 @@ class Agreement:
 
         Of each the column on which it depends, and the code of its parent where that is no part.
         """
-        new = sorted(members(mask & self._every), key=lambda each: self.kind[each])
+        new = sorted(members(mask & self._every), key=lambda each: self._kind[each])
         below = defaultdict[int, list[int]](list)
-        kinds = ((self.kind[each], each) for each in reversed(new))
+        kinds = ((self._kind[each], each) for each in reversed(new))
         first: dict[int | None, int] = {k: each for k, each in kinds if k not in self._codes}
         for each in (*new, *self._disclosed):
             if (parent := self._of[each].parent) in first:
@@ -321,14 +320,14 @@ class Agreement:
         for each in (each for each in new if each not in inner):
             column = self.column.get(each)
             more = self._trees(below[each], below) if each in below else ()
-            code = -1 if column is not None else self._under[each]
-            trees.append(((self.kind[each], None, more), column, code))
+            code = -1 if column is not None else self._under(self._of[each])
+            trees.append(((self._kind[each], None, more), column, code))
         return share, trees
 
     def _trees(self, some: Sequence[int], below: Mapping[int, Sequence[int]]) -> tuple[Tree, ...]:
         """Attributes, each with what depends on it."""
         return tuple(
-            (self.kind[each], self._disclosed.get(each), self._trees(below.get(each, ()), below))
+            (self._kind[each], self._disclosed.get(each), self._trees(below.get(each, ()), below))
             for each in some
         )
 

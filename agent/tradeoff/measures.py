@@ -240,15 +240,10 @@ class ByShare:
         with what is known, and everybody.
         """
         own = list[float]()
-        for share in dict.fromkeys(each.share for each in spreads):
-            some = [(at, each) for at, each in enumerate(spreads) if each.share == share]
-            bins = np.flatnonzero(np.bincount(np.concatenate([each.bins for _, each in some])))
-            curves = self._curves_at((measure, columns, share, people), bins)
-            levels = ((curves[each.bins, at], each.masses) for at, each in some)
-            if measure[0] == "worst":
-                own += [float(each.max()) for each, _ in levels]
-            else:
-                own += [float((each * masses).sum()) for each, masses in levels]
+        for at, each in enumerate(spreads):
+            curves = self._curves_at((measure, columns, each.share, people), each.bins)
+            level = curves[each.bins, at]
+            own.append(float(level.max() if measure[0] == "worst" else (level * each.masses).sum()))
         return max(own) if measure[0] == "worst" else sum(own)
 
     def _curves_at(self, key: Key, bins: Indexes) -> Floats:
