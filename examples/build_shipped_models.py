@@ -36,7 +36,8 @@ def options_of(name: str, folder: Path) -> BuildOptions:
 
 
 def main(folder: Path) -> None:
-    """Build the models and write them to a folder."""
+    """Build the models and write them to a folder, which is made where it is missing."""
+    folder.mkdir(parents=True, exist_ok=True)
     for name in SHIPPED:
         path = folder / f"{name}{SUFFIX}"
         with TemporaryDirectory() as texts:
