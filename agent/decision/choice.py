@@ -346,8 +346,8 @@ def _mean(model: Model, cache: Cache) -> QueryPlanner | None:
         judged = cache.judgements(model)
         if len(judged.bits):
             coverage = once(lambda: judged.mean(filtered=True))
-            planner = partial(QueryPlanner, coverage, len(model.attributes), quick=True)
-            return planner(whole=lambda mask: coverage().rows([mask])[mask])
+            count, whole = len(model.attributes), lambda mask: coverage().rows([mask])[mask]
+            return QueryPlanner(coverage, count, quick=True, whole=whole)
         singles = model.tables.singles
         if singles.pair_utilities is None or len(model.queries) <= FEWEST:
             return None

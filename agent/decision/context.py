@@ -404,7 +404,7 @@ def prepare(context: Context) -> Prepared:
 
 def mask_of(names: Iterable[str], model: Model) -> int:
     """Attributes as a mask; UsageError for a name that is absent from the model."""
-    return union(map(model.index, names))
+    return union(map(model.index, sorted(names)))
 
 
 def barred_of(context: Context) -> dict[Reason, int]:

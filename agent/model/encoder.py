@@ -17,7 +17,6 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-Singles = NDArray[np.float32]
 NAME, VERSION = "reticent-minilm", "1"
 DIMENSIONS = 384
 LONGEST = 62  # pieces that are read, the marks at both ends among them
@@ -29,6 +28,7 @@ HEADS, LAYERS = 12, 6
 UNKNOWN, START, END = 100, 101, 102  # lines of the vocabulary, from 0
 FOLDER = Path(__file__).with_name("shipped") / "encoder"
 
+Vectors = NDArray[np.float32]
 _TYPES = {"F32": "<f4", "I8": "<i1"}
 _WORDS = "embeddings.word_embeddings.weight"
 # Characters that are words of their own, with the punctuation of Unicode.
@@ -38,7 +38,7 @@ _ALONE = re.compile(
 _TAIL = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)  # by Horner's scheme
 
 
-def encode(texts: Sequence[str], *, question: bool) -> Singles:
+def encode(texts: Sequence[str], *, question: bool) -> Vectors:
     """The vectors of texts, float32, shape (texts, 384), of length 1; about 5 ms for each text.
 
     ``question``: whether they are requests; else they are facts. The cosine of a request and a
@@ -91,7 +91,7 @@ def pieces_of(text: str) -> list[int]:
     return [*pieces[: LONGEST - 1], END]
 
 
-def _forward(pieces: NDArray[np.intp], *, question: bool) -> Singles:
+def _forward(pieces: NDArray[np.intp], *, question: bool) -> Vectors:
     """The vectors of texts of equally many pieces, shape (texts, DIMENSIONS)."""
     weights, (texts, count) = _weights(), pieces.shape
     linear = partial(_linear, room=np.empty(4 * DIMENSIONS**2, np.float32))
@@ -124,23 +124,24 @@ def _forward(pieces: NDArray[np.intp], *, question: bool) -> Singles:
     return np.asarray(means / np.linalg.norm(means, axis=1, keepdims=True))
 
 
-def _linear(states: Singles, name: str, room: Singles) -> Singles:
+def _linear(states: Vectors, name: str, room: Vectors) -> Vectors:
     """States times the weights of a layer, plus its bias, if it has one.
 
-    ``room``: shape (4 * DIMENSIONS**2,), for the weights: to ask for memory takes as long as all.
+    ``room``: float32, shape (4 * DIMENSIONS**2,), where the weights are cast, overwritten by each
+    call: new memory for each layer can cost a third of the time.
     """
     weights = _weights()
     # Cast anew each time, they take a quarter of the memory, and no longer: fewer bytes are read.
-    exact = weights[f"{name}.weight.q"]
-    np.copyto(cast := room[: exact.size].reshape(exact.shape), exact)
+    quantised = weights[f"{name}.weight.q"]
+    np.copyto(cast := room[: quantised.size].reshape(quantised.shape), quantised)
     # One product of all texts: of three dimensions NumPy makes one for each.
-    drawn: Singles = states.reshape(-1, states.shape[-1]) @ cast
+    drawn: Vectors = states.reshape(-1, states.shape[-1]) @ cast
     drawn *= weights[f"{name}.weight.s"]
     drawn += weights.get(f"{name}.bias", np.zeros(1, np.float32))
     return drawn.reshape(*states.shape[:-1], -1)
 
 
-def _normalised(states: Singles, name: str) -> Singles:
+def _normalised(states: Vectors, name: str) -> Vectors:
     """States of mean 0 and variance 1, times the weights of a layer, plus its bias."""
     weights, centred = _weights(), states - states.mean(axis=-1, keepdims=True)
     variances = np.square(centred).mean(axis=-1, keepdims=True)
@@ -148,7 +149,7 @@ def _normalised(states: Singles, name: str) -> Singles:
     return np.asarray(centred + weights[f"{name}.bias"])
 
 
-def _below(numbers: Singles) -> Singles:
+def _below(numbers: Vectors) -> Vectors:
     """The probability that a standard normal number is below each, to 1e-7."""
     sizes = np.abs(numbers) * np.float32(0.5**0.5)
     steps = 1 / (1 + np.float32(0.3275911) * sizes)
@@ -166,12 +167,12 @@ def _vocabulary() -> Mapping[str, int]:
 
 
 @cache
-def _weights() -> Mapping[str, Singles]:
+def _weights() -> Mapping[str, Vectors]:
     """The weights by name, those of layers transposed; those of words stay in the file until used.
 
     Of int8 weights (``.q``), those of each output are to be multiplied by one number (``.s``).
     """
-    path, weights = FOLDER / "weights.safetensors", dict[str, Singles]()
+    path, weights = FOLDER / "weights.safetensors", dict[str, Vectors]()
     with path.open("rb") as file:
         start = 8 + int.from_bytes(file.read(8), "little")
         header = msgspec.json.decode(file.read(start - 8))

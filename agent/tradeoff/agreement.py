@@ -222,26 +222,22 @@ class Agreement:
         have each code, float64.
         """
         self._among, shares = among, population.shares or Shares((), ())
-        if Agreement not in population.memo:
-            kind = dict(enumerate(shares.attributes, population.tabled))
-            of = {each: shares.kinds[place] for each, place in kind.items()}
-            columns = {each: own.column for each, own in of.items() if own.column is not None}
-            population.memo[Agreement] = kind, of, columns
-        # By attribute: the place of its kind in ``Shares.kinds``; the kind.
-        self._kind, self._of, columns = population.memo[Agreement]
+        # By attribute, the place of its kind in ``Shares.kinds``, and the kind.
+        self._kind = dict(enumerate(shares.attributes, population.tabled))
         self._kinds = shares.kinds
+        self._of = {each: shares.kinds[place] for each, place in self._kind.items()}
         self._disclosed = {each: code for each, code in sorted(disclosed) if each in self._kind}
         self._every = union(self._kind.keys() - self._disclosed.keys())
-        certain: dict[int | None, int] = {
+        self._certain: dict[int | None, int] = {
             at: min(codes) for at, codes in possible.items() if len(codes) == 1
         }
         first = [*self._disclosed][::-1]
         self._codes: dict[int | None, int] = {self._kind[e]: self._disclosed[e] for e in first}
-        # Of a kind, the code of the parent; 0 where d does not fix it.
-        self._under: Callable[[KindShares], int] = lambda kind: self._codes.get(
-            kind.parent, certain.get(kind.column, 0)
-        )
-        self.column = {each: own for each, own in columns.items() if own not in certain}
+        self.column = {
+            each: kind.column
+            for each, kind in self._of.items()
+            if kind.column is not None and kind.column not in self._certain
+        }
         """By attribute, the column on which it depends, where d does not fix that."""
         self.dependent = union(self.column) & self._every
         """Those of them that the recipient does not have, a mask."""
@@ -262,6 +258,10 @@ class Agreement:
             elif kind.given is not None:
                 by_column = [kind.under(at).by_code[code][1] for at in range(len(kind.given))]
                 self._varying.append((each, np.array(by_column)))
+
+    def _under(self, kind: KindShares) -> int:
+        """The code of what a kind depends on; 0 where d does not fix it."""
+        return self._codes.get(kind.parent, self._certain.get(kind.column, 0))
 
     def likely(self, codes: Callable[[int], Codes | Indexes]) -> Floats:
         """How probably people agree in disclosed facts that depend on columns d leaves open.

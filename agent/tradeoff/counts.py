@@ -13,7 +13,9 @@ from agent.tradeoff.tables import Codes, Floats, Indexes, QueryRows, members, st
 BATCH = 1 << 14  # cells, times attributes, counted in one go
 BYTE = 255  # codes of several attributes together are bytes
 CELLS_KEPT = 8  # divisions remembered, 8 bytes a row each
-FEW = 4  # cells of a pair, at the most, that are sooner added one by one than by `reduceat`
+FEW = 4  # cells: up to so many of a pair are sooner added one by one than by `reduceat`
+ALONE = np.zeros(1, dtype=np.intp)  # the first value of a single one
+ALONE.setflags(write=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +68,9 @@ class Cells(NamedTuple):
 
     ``row``: intp, shape (M,), the cell of each row. One per cell, intp: ``kind``; ``pair``, the
     number of its pair of group and intent; ``group``, the number of its group. ``pairs``: intp,
-    the first cell of each pair; ``groups``: intp, the first pair of each group. ``more``: which
-    pairs have a second cell, and which that is; a third; and so on; None where one has over FEW.
+    the first cell of each pair; ``groups``: intp, the first pair of each group. ``more``: for the
+    second cell of a pair, the third and so on, the pairs that have one, and that cell; None if a
+    pair has more than FEW cells.
     """
 
     row: Indexes
@@ -92,11 +95,11 @@ class Counts(NamedTuple):
     pair: Floats
     group: Floats
     kind: Indexes
-    first: Indexes = np.zeros(1, np.intp)
+    first: Indexes
 
 
-def _summed(cells: Cells, rows: Floats, *first: Indexes) -> Counts:
-    """Count by pair and group, too; ``rows``, ``first``: as `Counts` has them."""
+def _summed(cells: Cells, rows: Floats, first: Indexes = ALONE) -> Counts:
+    """Count by pair and group as well; ``rows``, ``first``: as in `Counts`."""
     if cells.more is None:
         pairs = np.add.reduceat(rows, cells.pairs, axis=0)
     else:
@@ -105,7 +108,7 @@ def _summed(cells: Cells, rows: Floats, *first: Indexes) -> Counts:
             pairs[some] += rows.take(cell, axis=0)
     groups = np.add.reduceat(pairs, cells.groups, axis=0)
     each = pairs.take(cells.pair, axis=0), groups.take(cells.group, axis=0)
-    return Counts(rows, *each, cells.kind, *first)
+    return Counts(rows, *each, cells.kind, first)
 
 
 def split(cells: Cells, kinds: RowKinds, column: grouping.CodeColumn) -> Cells:
@@ -165,14 +168,16 @@ class Layout:
         kinds, codes = self.kinds, self._columns.column(attribute).codes.astype(np.intp)
         pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
         of_pair, of_group = (np.bincount(e)[e[some], None].astype(float) for e in (pair, codes))
-        return Counts(np.ones((len(some), 1)), of_pair, of_group, kinds.of_row[some])
+        return Counts(np.ones((len(some), 1)), of_pair, of_group, kinds.of_row[some], ALONE)
 
     def by(self, mask: int) -> Counts:
-        """The counts by a set: from its division, or one by an attribute more, or from the rows."""
-        kinds = self.kinds
-        if self.divisions.finer(mask) or not self.divisions.nearest(mask)[1]:
+        """The counts by a set: from a division by one attribute more or less, or from the rows."""
+        kinds, (cells, rest) = self.kinds, self.divisions.nearest(mask)
+        if not rest or self.divisions.finer(mask):
             cells = self.divisions[mask]
             rows = np.bincount(cells.row)
+        elif not rest & (rest - 1) and len(cells.kind) <= len(kinds.of_row) // grouping.SPARSE:
+            return next(self.beside(mask & ~rest, [rest.bit_length() - 1]))
         else:
             everything = grouping.Grouping(np.zeros_like(kinds.of_row))
             of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))

@@ -302,7 +302,7 @@ class Population:
 
 
 def stable_order(numbers: NDArray[Any]) -> Indexes:
-    """The stable order of integers from 0 on, by 16 bits at a time: NumPy takes linear time so."""
+    """The stable order of integers from 0 on, by 16 bits at a time, for which NumPy is linear."""
     order = np.argsort(numbers.astype(np.uint16), kind="stable")
     for more in range(16, int(numbers.max(initial=0)).bit_length(), 16):
         order = order[np.argsort((numbers[order] >> more).astype(np.uint16), kind="stable")]

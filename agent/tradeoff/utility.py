@@ -107,7 +107,8 @@ class Scoring:
             others = np.maximum(counts.pair - kinds.same[counts.kind, None], 0.0)
             pull = self.layout.prior[counts.kind, None]
             best = (others + self._shrinkage * pull) / ((others + self._shrinkage) * pull)
-            bounds += self.means(counts, np.log2(best))
+            # Rounded as the scores are that it bounds.
+            bounds += self.means(counts, np.log2(best) + self._quantum - self._quantum)
         return bounds
 
     def means(self, counts: Counts, scores: Floats | None = None) -> list[float]:

@@ -44,7 +44,7 @@ BUDGETS = {
     "agent/facts": Size(456, 5),
     "agent/lab": Size(2_658, 25),
     "agent/model": Size(1_775, 11),
-    "agent/tradeoff": Size(2_945, 18),
+    "agent/tradeoff": Size(2_946, 18),
     "agent/tui": Size(2_616, 20),
     "agent/vault": Size(2_294, 14),
     "agent/wire": Size(799, 7),
