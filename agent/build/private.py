@@ -211,7 +211,7 @@ def exact_counts(
     for at, size in enumerate(sizes):
         own = kept[query[kept] == at]
         asking = map(CodeColumn, users.codes[person[own]].T, cards)
-        of_intent = [each.T for each in tally(intent[own], size, [*asking])]
+        of_intent = tally(intent[own], size, [*asking])
         counts |= {(at, INTENT, other): each for other, each in enumerate(of_intent)}
         counts[at, INTENT, INTENT] = of_intent[0].sum(axis=0, keepdims=True)
     most = min(options.per_person, len(sizes))

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from agent.errors import VersionError, normalise
 from agent.model import encoder
-from agent.model.encoder import Vectors
 from agent.model.unwrapping import unwrapped
+
+Vectors = NDArray[np.float32]
 
 MOST = 3  # candidates, of a model without a head
 LEAST = 0.1  # the probability of a candidate, of such a model

@@ -85,10 +85,10 @@ class Cells(NamedTuple):
 class Counts(NamedTuple):
     """Rows counted by value of other attributes and by cell.
 
-    Whole numbers in float64 for the arithmetic that follows, shape (cells, values), where a cell
-    may be a row: ``rows`` of the cell with that value, which may be 0; ``pair``, those of its pair,
-    c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one per cell. ``first``: intp, the
-    first value of each attribute.
+    Whole numbers in float64 for the arithmetic that follows, shape (values, cells), or (cells,) for
+    a single value, where each may be a row: ``rows`` of the cell with that value, which may be 0;
+    ``pair``, those of its pair, c(g,x); ``group``, those of its group, c(g). ``kind``: intp, one
+    per cell. ``first``: intp, the first value of each attribute.
     """
 
     rows: Floats
@@ -98,16 +98,22 @@ class Counts(NamedTuple):
     first: Indexes
 
 
+def count(cells: Cells, columns: Sequence[grouping.CodeColumn]) -> Counts:
+    """Count the rows for every value of each of several attributes, one after the other."""
+    rows = np.concatenate(grouping.tally(cells.row, len(cells.kind), columns), dtype=np.float64)
+    first = np.cumsum([0, *(column.card for column in columns[:-1])])
+    return _summed(cells, rows, first)
+
+
 def _summed(cells: Cells, rows: Floats, first: Indexes = ALONE) -> Counts:
-    """Count by pair and group as well; ``rows``, ``first``: as in `Counts`."""
     if cells.more is None:
-        pairs = np.add.reduceat(rows, cells.pairs, axis=0)
+        pairs = np.add.reduceat(rows, cells.pairs, axis=-1)
     else:
-        pairs = rows.take(cells.pairs, axis=0)
+        pairs = rows.take(cells.pairs, axis=-1)
         for some, cell in cells.more:
-            pairs[some] += rows.take(cell, axis=0)
-    groups = np.add.reduceat(pairs, cells.groups, axis=0)
-    each = pairs.take(cells.pair, axis=0), groups.take(cells.group, axis=0)
+            pairs[..., some] += rows.take(cell, axis=-1)
+    groups = np.add.reduceat(pairs, cells.groups, axis=-1)
+    each = pairs.take(cells.pair, axis=-1), groups.take(cells.group, axis=-1)
     return Counts(rows, *each, cells.kind, first)
 
 
@@ -133,7 +139,8 @@ def _sorted_cells(row: Indexes, kind: Indexes, intent: Indexes, group: Indexes) 
     pairs = np.flatnonzero(new_pair)
     sizes, more = np.diff(pairs, append=len(kind)), None
     if (most := int(sizes.max(initial=0))) <= FEW:
-        more = [(some := np.flatnonzero(sizes > at), pairs[some] + at) for at in range(1, most)]
+        some = [np.flatnonzero(sizes > each) for each in range(1, most)]
+        more = [(each, pairs[each] + at) for at, each in enumerate(some, 1)]
     return Cells(row, kind, pair, number, pairs, np.flatnonzero(new_group[pairs]), more)
 
 
@@ -156,19 +163,17 @@ class Layout:
 
     def beside(self, mask: int, attributes: Sequence[int]) -> Iterator[Counts]:
         """Yield the counts by ``mask`` and each of these attributes, in batches."""
-        cells = self.divisions[mask]
-        size = len(cells.kind)
-        for at in range(0, len(attributes), step := max(1, BATCH // size)):
-            some = [self._columns.column(each) for each in attributes[at : at + step]]
-            rows = np.concatenate(grouping.tally(cells.row, size, some), axis=1, dtype=np.float64)
-            yield _summed(cells, rows, np.cumsum([0, *(each.card for each in some[:-1])]))
+        batch = max(1, BATCH // len(self.divisions[mask].kind))
+        for first in range(0, len(attributes), batch):
+            some = [self._columns.column(each) for each in attributes[first : first + batch]]
+            yield count(self.divisions[mask], some)
 
     def alone(self, attribute: int, some: Indexes) -> Counts:
         """The counts of some rows, an entry each, when one attribute divides all rows."""
         kinds, codes = self.kinds, self._columns.column(attribute).codes.astype(np.intp)
         pair = codes * (int(kinds.intent[-1]) + 1) + kinds.intent[kinds.of_row]
-        of_pair, of_group = (np.bincount(e)[e[some], None].astype(float) for e in (pair, codes))
-        return Counts(np.ones((len(some), 1)), of_pair, of_group, kinds.of_row[some], ALONE)
+        of_pair, of_group = (np.bincount(each)[each[some]].astype(float) for each in (pair, codes))
+        return Counts(np.ones(len(some)), of_pair, of_group, kinds.of_row[some], ALONE)
 
     def by(self, mask: int) -> Counts:
         """The counts by a set: from a division by one attribute more or less, or from the rows."""
@@ -176,8 +181,8 @@ class Layout:
         if not rest or self.divisions.finer(mask):
             cells = self.divisions[mask]
             rows = np.bincount(cells.row)
-        elif not rest & (rest - 1) and len(cells.kind) <= len(kinds.of_row) // grouping.SPARSE:
-            return next(self.beside(mask & ~rest, [rest.bit_length() - 1]))
+        elif not rest & (rest - 1):
+            return count(cells, [self._columns.column(rest.bit_length() - 1)])
         else:
             everything = grouping.Grouping(np.zeros_like(kinds.of_row))
             of_kind = grouping.CodeColumn(kinds.of_row, len(kinds.intent))
@@ -185,7 +190,7 @@ class Layout:
             keys, rows = np.unique(finest.labels, return_counts=True)
             group, kind = np.divmod(keys, len(kinds.intent))
             cells = _sorted_cells(keys, kind, kinds.intent[kind], group)
-        return _summed(cells, rows[:, None].astype(np.float64))
+        return _summed(cells, rows.astype(np.float64))
 
     def _merge(self, finer: Cells, mask: int) -> Cells:
         """Divide by fewer attributes."""

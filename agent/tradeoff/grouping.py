@@ -102,15 +102,16 @@ def divide(groups: Grouping | int, columns: Iterable[CodeColumn]) -> Grouping:
 
 
 def tally(labels: Indexes, size: int, columns: Sequence[CodeColumn]) -> list[NDArray[np.intp]]:
-    """Count items by group and value: for each attribute a table, intp, of shape (size, values).
+    """Count items by value and group: for each attribute a table, intp, of shape (values, size).
 
     ``labels``: intp, shape (items,), the group of each item, below ``size``.
     """
     tables, short = list[NDArray[np.intp]](), labels.astype(np.uint16)  # of use where they fit
     for codes, card in columns:
         groups = short if size * card < SMALL else labels
-        items = np.add(groups * groups.dtype.type(card), codes, dtype=groups.dtype)
-        tables.append(np.bincount(items, minlength=size * card).reshape(size, card))
+        items = np.multiply(codes, size, dtype=groups.dtype)
+        items += groups
+        tables.append(np.bincount(items, minlength=card * size).reshape(card, size))
     return tables
 
 

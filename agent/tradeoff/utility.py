@@ -88,9 +88,9 @@ class Scoring:
         kinds = layout.kinds
         self._total = len(kinds.of_row)
         nudge = 2.0 ** (self._total.bit_length() - NUDGE_BITS)
-        # What the formula adds to the counts of a pair and of a group, shape (kinds, 1).
-        self._pair_pull = _never_whole(shrinkage * layout.prior - kinds.same, nudge)[:, None]
-        self._group_pull = _never_whole(shrinkage - kinds.own.astype(float), nudge)[:, None]
+        # What the formula adds to the counts of a pair and of a group, one per kind.
+        self._pair_pull = _never_whole(shrinkage * layout.prior - kinds.same, nudge)
+        self._group_pull = _never_whole(shrinkage - kinds.own.astype(np.float64), nudge)
         self._quantum = 1.5 * 2.0 ** (SCORE_BITS + self._total.bit_length())
         rows_of_kind = np.bincount(kinds.of_row, minlength=len(kinds.intent))
         self.limit = float(-(np.log2(layout.prior) * rows_of_kind).sum()) / self._total
@@ -102,27 +102,26 @@ class Scoring:
         At best a set parts the others who share a row's group and intent from all else, and all k
         of them stay together: P-u(x|g) is at most (k + beta p) / (k + beta), which grows with k.
         """
-        kinds, bounds = self.layout.kinds, list[float]()
+        kinds, prior, bounds = self.layout.kinds, self.layout.prior, list[float]()
         for counts in self.layout.beside(mask, attributes):
-            others = np.maximum(counts.pair - kinds.same[counts.kind, None], 0.0)
-            pull = self.layout.prior[counts.kind, None]
+            others = np.maximum(counts.pair - kinds.same.take(counts.kind), 0.0)
+            pull = prior.take(counts.kind)
             best = (others + self._shrinkage * pull) / ((others + self._shrinkage) * pull)
-            # Rounded as the scores are that it bounds.
-            bounds += self.means(counts, np.log2(best) + self._quantum - self._quantum)
+            bounds += self.means(counts, np.log2(best))
         return bounds
 
     def means(self, counts: Counts, scores: Floats | None = None) -> list[float]:
         """The mean score in bits for each attribute counted; ``scores``: in place of its own."""
         each = self.scores(counts) if scores is None else scores
-        totals = np.einsum("ij,ij->j", each, counts.rows)
+        totals = np.atleast_1d(np.einsum("...i,...i", each, counts.rows))
         means: list[float] = (np.add.reduceat(totals, counts.first) / self._total).tolist()
         return means
 
     def scores(self, counts: Counts) -> Floats:
         """The score of each cell's rows by value, in bits; any number where it has none."""
-        scores = counts.pair + self._pair_pull.take(counts.kind, axis=0)
-        others = counts.group + self._group_pull.take(counts.kind, axis=0)
-        others *= self.layout.prior.take(counts.kind)[:, None]
+        scores = counts.pair + self._pair_pull.take(counts.kind)
+        others = counts.group + self._group_pull.take(counts.kind)
+        others *= self.layout.prior.take(counts.kind)
         scores /= others
         np.log2(np.abs(scores, out=scores), out=scores)  # below 0 only where there are no rows
         scores += self._quantum
@@ -188,7 +187,7 @@ class LeaveOneUserOut(Utility):
         for each in range(len(self._columns.codes)):
             scorings = every(1 << each >> persons << persons)
             counts = scorings[0].layout.alone(each, some)
-            for scores in (scoring.scores(counts).ravel() for scoring in scorings):
+            for scores in (scoring.scores(counts) for scoring in scorings):
                 of_users = np.bincount(users[some], scores - scores.mean())
                 errors.append(np.sqrt((of_users**2).sum() / len(some)))
         return np.array(errors, dtype=np.float64).reshape(-1, len(shrinkages)).T

@@ -108,7 +108,7 @@ def test_with_a_large_budget_people_are_as_they_are() -> None:
     codes = draw.choice(30, (4_000, 3), p=np.array([50, *[1] * 29]) / 79).astype(np.uint8)
     codes[:, 1] = np.where(draw.random(4_000) < 0.7, codes[:, 0], codes[:, 1])
     columns = [CodeColumn(each, 30) for each in codes.T]
-    pairs = [[e.T for e in tally(each.astype(np.intp), 30, columns)] for each in codes.T]
+    pairs = [tally(each.astype(np.intp), 30, columns) for each in codes.T]
     counts = {(EVERYBODY, i, j): pairs[i][j] for i in range(3) for j in range(3)}
     counts |= {(0, INTENT, at): pairs[0][at] for at in range(3)}
     counts[0, INTENT, INTENT] = pairs[0][0].sum(axis=0, keepdims=True)

@@ -250,8 +250,8 @@ def test_every_table_is_the_count_of_its_attribute(
         codes[0] = card - 1
         columns.append(CodeColumn(codes, card))
     for column, table in zip(columns, tally(labels, size, columns), strict=True):
-        items_of = Counter(zip(labels.tolist(), column.codes.tolist(), strict=True))
-        cells = np.nonzero(table.reshape(size, column.card))
+        items_of = Counter(zip(column.codes.tolist(), labels.tolist(), strict=True))
+        cells = np.nonzero(table.reshape(column.card, size))
         assert dict(zip(zip(*cells, strict=True), table[table > 0], strict=True)) == items_of
     used, numbered = np.unique(labels, return_inverse=True)
     classes = [len({*zip(labels.tolist(), each.codes.tolist(), strict=True)}) for each in columns]
