@@ -44,7 +44,7 @@ soak: .venv/.dev
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m soak -v -s \
 	  --override-ini faulthandler_timeout=0
 	OPENBLAS_NUM_THREADS=1 HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m 'not soak and not spark' \
-	  --numprocesses $(WORKERS) --dist worksteal $(PURE)
+	  --override-ini faulthandler_timeout=0 --numprocesses $(WORKERS) --dist worksteal $(PURE)
 
 check: .venv/.dev
 	$(BIN)/ruff check .

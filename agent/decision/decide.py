@@ -210,8 +210,15 @@ def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float
     return float(gain), float(objective.cost(with_it) - objective.cost(without))
 
 
+def _beside(prepared: Prepared, choice: SelectedSet, own: int) -> int:
+    """The set that an attribute would join: with what waits for the user, if it would wait too."""
+    pending = union(choice.pending)
+    joins = own & prepared.waiting and not own & pending
+    return choice.result.mask | (pending if joins else 0)
+
+
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
-    """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
+    """Say what an attribute adds to the rest of the set that it joins, or would add, and why."""
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
     own, mask, attribute = 1 << index, choice.result.mask, model.attributes[index]
     fact = prepared.filled.facts.get(index)
@@ -227,7 +234,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     )
     if prepared.anonymity_set.combinations(mask | own) > COMBINATIONS or barred:
         return outcome
-    gain, cost = added_by(own, mask, objective)
+    gain, cost = added_by(own, beside := _beside(prepared, choice, own), objective)
     if outcome.held and not own & prepared.waiting:
         reason: Reason = "known to the recipient"
     elif not mask & own:
@@ -242,7 +249,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     if reason == "would break a limit" and plan and plan.portfolio.refused & own:
         limit = plan.prices.broken(plan.portfolio.mask | own)
     elif reason == "would break a limit":
-        limit = objective.broken(mask | own)
+        limit = objective.broken(beside | own)
     if plan is not None:
         # Without what the mean uses, which has no query.
         uses = zip(plan.numbers, plan.queries, plan.portfolio.uses, strict=False)
@@ -262,7 +269,7 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     """Say why an attribute is not in the set; ``gain``, ``cost``: in bits, beside it."""
     if own & union(choice.pending):
         return "waits for you"
-    feasible = choice.objective.feasible(choice.result.mask | own)
+    feasible = choice.objective.feasible(_beside(prepared, choice, own) | own)
     if prepared.anonymity_set.closed and not feasible:
         return "outside the model" if prepared.anonymity_set.unseen else "recognised"
     at = own.bit_length() - 1
