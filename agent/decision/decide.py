@@ -211,14 +211,14 @@ def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float
 
 
 def _beside(prepared: Prepared, choice: SelectedSet, own: int) -> int:
-    """The set that an attribute would join: with what waits for the user, if it would wait too."""
+    """The set that an attribute would join: if it would wait, with what waits for the user."""
     pending = union(choice.pending)
     joins = own & prepared.waiting and not own & pending
     return choice.result.mask | (pending if joins else 0)
 
 
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
-    """Say what an attribute adds to the rest of the set that it joins, or would add, and why."""
+    """Say what an attribute adds to the rest of the chosen set, or would add, and why."""
     model, objective, plan = prepared.context.model, choice.objective, choice.plan
     own, mask, attribute = 1 << index, choice.result.mask, model.attributes[index]
     fact = prepared.filled.facts.get(index)
@@ -234,7 +234,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     )
     if prepared.anonymity_set.combinations(mask | own) > COMBINATIONS or barred:
         return outcome
-    gain, cost = added_by(own, beside := _beside(prepared, choice, own), objective)
+    gain, cost = added_by(own, mask, objective)
     if outcome.held and not own & prepared.waiting:
         reason: Reason = "known to the recipient"
     elif not mask & own:
@@ -249,7 +249,7 @@ def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:
     if reason == "would break a limit" and plan and plan.portfolio.refused & own:
         limit = plan.prices.broken(plan.portfolio.mask | own)
     elif reason == "would break a limit":
-        limit = objective.broken(beside | own)
+        limit = objective.broken(_beside(prepared, choice, own) | own)
     if plan is not None:
         # Without what the mean uses, which has no query.
         uses = zip(plan.numbers, plan.queries, plan.portfolio.uses, strict=False)
@@ -282,7 +282,8 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     refused = plan is not None and bool(plan.refused & own)
     if refused or (not feasible and (worth > 0 or own & prepared.forced)):
         return "would break a limit"
-    if plan is not None and not in_plan and gain >= LEAST:
+    waits = plan is None and choice.mode != "standing" and own & prepared.waiting and worth > 0
+    if waits or (plan is not None and not in_plan and gain >= LEAST):
         return "crowded out" if worth > 0 else too_dear
     if plan is not None:
         return "planned for other requests" if in_plan else "not in the plan"

@@ -240,10 +240,10 @@ class Outcome(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     ``disclosed``: it is in that set; ``reason``: why it is or is not sent, the code of the decision
     where no set was looked for; ``gain_bits``, ``cost_bits``: the utility and the cost that it adds
-    to the rest of the set, or would add, None where they were not computed; what the user would be
-    asked about is compared with what waits, too; ``limit``: the limit that it would break, by its
-    key in a policy; ``serves``: the known queries for which it is planned, those asked most first;
-    ``held``: the recipient holds it already; ``disclose``: what the user ruled, ``rule``: the policy's rule behind ``reason``; ``people_left``: how many are
+    to the rest of the set, or would add, None where they were not computed; ``limit``: the limit
+    that it would break, by its key in a policy; ``serves``: the known queries for which it is
+    planned, those asked most first; ``held``: the recipient holds it already; ``disclose``: what
+    the user ruled, ``rule``: the policy's rule behind ``reason``; ``people_left``: how many are
     expected to be left with it, None where that was not computed; ``fact``: the id of the fact in
     own words behind it, None where there is none.
     """

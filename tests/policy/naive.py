@@ -329,8 +329,8 @@ def topic_rank(entry: Entry, topics: TopicProbabilities) -> float | None:
         ranks += [1.0 if each in families() else 2.0 for each in found]
         total += probability if found else 0.0
     own = entry.settings
-    withholds = own.get("nothing") is True or own.get("disclose") in ("never", "ask")
-    withholds = withholds or own.get("own") in ("never", "ask")
+    withholds = True in (own.get("nothing"), own.get("coarse"))
+    withholds = withholds or {"never", "ask"} & {own.get("disclose"), own.get("own")}
     withholds = withholds or own.get("sensitivity", 0) > 0 or own.get("guard", 0) > 0
     return max(ranks) if total >= (0.1 if withholds else 0.5) else None
 
