@@ -211,10 +211,8 @@ def added_by(own: int, mask: int, objective: DisclosureObjective) -> tuple[float
 
 
 def _beside(prepared: Prepared, choice: SelectedSet, own: int) -> int:
-    """The set that an attribute would join: if it would wait, with what waits for the user."""
-    pending = union(choice.pending)
-    joins = own & prepared.waiting and not own & pending
-    return choice.result.mask | (pending if joins else 0)
+    """The set that an attribute outside it would join: what waits, too, if it would wait itself."""
+    return choice.result.mask | (union(choice.pending) if own & prepared.waiting else 0)
 
 
 def _outcome(prepared: Prepared, choice: SelectedSet, index: int) -> Outcome:

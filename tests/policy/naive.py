@@ -330,7 +330,7 @@ def topic_rank(entry: Entry, topics: TopicProbabilities) -> float | None:
         total += probability if found else 0.0
     own = entry.settings
     withholds = True in (own.get("nothing"), own.get("coarse"))
-    withholds = withholds or {"never", "ask"} & {own.get("disclose"), own.get("own")}
+    withholds = withholds or bool({"never", "ask"} & {own.get("disclose"), own.get("own")})
     withholds = withholds or own.get("sensitivity", 0) > 0 or own.get("guard", 0) > 0
     return max(ranks) if total >= (0.1 if withholds else 0.5) else None
 
