@@ -197,7 +197,7 @@ class Store:
         """Bring everything so far to the disk. Raises VaultError."""
         if self._unsynced:
             self.commit(self.state.after(), [], durable=True)
-        self._renew_witness()
+        self.renew_witness()
 
     def commit(
         self, state: VaultState | None, statements: Iterable[Statement], *, durable: bool
@@ -225,7 +225,7 @@ class Store:
         if state is not None:
             self.state, self._unsynced = state, not durable
             if durable:
-                self.afterwards(self._renew_witness)
+                self.afterwards(self.renew_witness)
 
     def reopen(self, seals: Seals) -> None:
         """Read everything with other keys, after it was sealed anew.
@@ -235,7 +235,7 @@ class Store:
         self.uncertain, self.seals = True, seals
         self.state = read_state(self.database, seals)
         self.items, self.uncertain = read_items(self.database, seals), False
-        self._renew_witness()
+        self.renew_witness()
 
     def close(self) -> None:
         """Close the file and drop the keys. Raises VaultError."""
@@ -253,7 +253,7 @@ class Store:
             hint = "run `reticent lock`, then `reticent unlock`"
             raise VaultError("the vault must be opened again after an error", hint)
 
-    def _renew_witness(self) -> None:
+    def renew_witness(self) -> None:
         """Write the state on the disk to the witness; failing to is only noted."""
         now = self.state.witness(self.seals.vault_id)
         if now == self._witness:
@@ -281,7 +281,8 @@ def set_aside(store: Store, at: Location) -> None:
     refusal: VaultError | UsageError | None = None
     for folder in dict.fromkeys((*places, at.witness.parent)):
         try:
-            return _copied(store, private_folder(folder) / at.vault.name)
+            _copied(store, private_folder(folder) / at.vault.name)
+            return store.renew_witness()  # else an older file in its place may pass for the latest
         except DamagedVaultError as error:
             problem = f"{what}, and its contents cannot be read any more"
             raise DamagedVaultError(problem, RESTORE, str(at.vault)) from error
