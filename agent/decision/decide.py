@@ -280,8 +280,7 @@ def _why_out(prepared: Prepared, choice: SelectedSet, own: int, gain: float, cos
     refused = plan is not None and bool(plan.refused & own)
     if refused or (not feasible and (worth > 0 or own & prepared.forced)):
         return "would break a limit"
-    waits = plan is None and choice.mode != "standing" and own & prepared.waiting and worth > 0
-    if waits or (plan is not None and not in_plan and gain >= LEAST):
+    if plan is not None and not in_plan and gain >= LEAST:
         return "crowded out" if worth > 0 else too_dear
     if plan is not None:
         return "planned for other requests" if in_plan else "not in the plan"

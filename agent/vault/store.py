@@ -254,9 +254,12 @@ class Store:
             raise VaultError("the vault must be opened again after an error", hint)
 
     def renew_witness(self) -> None:
-        """Write the state on the disk to the witness; failing to is only noted."""
-        now = self.state.witness(self.seals.vault_id)
-        if now == self._witness:
+        """Write the state on the disk to the witness; failing to is only noted.
+
+        Not over the witness of a vault that has taken the place of this one.
+        """
+        now, known = self.state.witness(self.seals.vault_id), (self._witness, None)
+        if now == self._witness or vault_files.read_witness(self._place) not in known:
             return
         if vault_files.write_witness(now, self._place):
             self._witness = now
@@ -281,8 +284,7 @@ def set_aside(store: Store, at: Location) -> None:
     refusal: VaultError | UsageError | None = None
     for folder in dict.fromkeys((*places, at.witness.parent)):
         try:
-            _copied(store, private_folder(folder) / at.vault.name)
-            return store.renew_witness()  # else an older file in its place may pass for the latest
+            return _copied(store, private_folder(folder) / at.vault.name)
         except DamagedVaultError as error:
             problem = f"{what}, and its contents cannot be read any more"
             raise DamagedVaultError(problem, RESTORE, str(at.vault)) from error

@@ -196,6 +196,7 @@ class Vault:
         open file was overwritten.
         """
         if not self.intact and not self._rescued:
+            self._store.renew_witness()  # else an older vault in its place may pass for the latest
             try:
                 set_aside(self._store, self.place)
             except DamagedVaultError:
